@@ -69,7 +69,7 @@ pub struct GlobalOptions {
         hide_env_values = true
     )]
     pub api_key_env: Option<String>,
-    /// Person whose conversations, runs and decisions the command sees; without it, only those that belong to no person
+    /// Person whose conversations, runs and decisions the command sees; by default, those that belong to no person
     #[arg(
         long,
         global = true,
@@ -239,11 +239,11 @@ Keys of `art.toml`, with their default or an example:
   base_url = \"https://...\"
   api_key_env = \"NAME\"           environment variable with the key; or `api_key_file`, a file that only you can read
   default_model = \"...\"          also: context_tokens, max_output_tokens, vision, stream, max_parallel, local, headers
+                                 (set context_tokens to the context length of the server: a server with a shorter one,
+                                 such as ollama by default, silently drops the start of a long prompt)
   tools = false                  the models do not support function calling: prompts describe the tools in full
   models.NAME = { tools = false, vision = true }
                                  abilities of one model, instead of those of all models of the provider
-                                 (set context_tokens to the context length of the server: a server with a shorter one,
-                                 such as ollama by default, silently drops the start of a long prompt)
   [prices.\"PROVIDER:MODEL\"]
   input = 0.25                   US dollars per million input tokens
   output = 2.0                   US dollars per million output tokens; `input` and `output` are both required
@@ -277,8 +277,8 @@ Keys of `art.toml`, with their default or an example:
                                  `high` or `critical`; with `never`, the risk is no reason to ask
   ask_together = true            ask about all known calls of a plan before its first step; default: about each call
                                  when it is to be made
-  timeout_ms = 86400000          a question that is not decided in this time counts as rejected when its run is resumed;
-                                 on_timeout = \"approve\" makes it count as approved; default: no limit
+  timeout_ms = 86400000          time for a decision, by default without limit; a question that is not decided in it counts
+                                 as rejected when its run is resumed, or as approved with on_timeout = \"approve\"
   [[approval.rule]]              the first rule that matches a call decides about it
   action = \"ask\"                 or \"allow\", \"refuse\"
   tool = \"file_*\"                its name, with `*` and `?`; also: risk = \"medium\" (at least), category = \"...\"
@@ -353,7 +353,7 @@ Examples:
   art plan \"And as a share of the total?\" --thread last
 
 Nothing is run or stored: only the model is called, and the plan is checked against the schemas of the tools. Exit code 10 means
-that the model made no usable plan, or one with faults.")]
+that the model made no usable plan, or a plan with faults.")]
 pub struct PlanArgs {
     /// The question
     #[arg(required = true)]
@@ -577,8 +577,8 @@ pub enum ApproveCommand {
                             art approve yes last --always --any path"
     )]
     Yes {
-        /// Call that waits: its identifier in `art approve list`, a unique prefix of it, or `last` for the newest. Several must
-        /// be of one run
+        /// Call that waits: its identifier in `art approve list`, a unique prefix of it, or `last` for the newest. Several
+        /// calls must belong to the same run
         #[arg(required = true)]
         ids: Vec<String>,
         /// The answer, if the question asks for one: as it would be typed, for example a number, an option or a date
@@ -597,8 +597,8 @@ pub enum ApproveCommand {
     /// Reject a call, or several of one run, and go on with the run
     #[command(after_help = "Example:\n  art approve no 4f5a6c1e --reason \"use the copy instead\"")]
     No {
-        /// Call that waits: its identifier in `art approve list`, a unique prefix of it, or `last` for the newest. Several must
-        /// be of one run
+        /// Call that waits: its identifier in `art approve list`, a unique prefix of it, or `last` for the newest. Several
+        /// calls must belong to the same run
         #[arg(required = true)]
         ids: Vec<String>,
         /// Why, for the model
@@ -608,7 +608,7 @@ pub enum ApproveCommand {
         #[arg(long)]
         later: bool,
     },
-    /// List the rules of `art.toml`, and the standing approvals
+    /// List the rules of `art.toml`, and the standing approvals, which hold for later calls too
     #[command(after_help = "Example:\n  art approve rules")]
     Rules {
         /// Maximum number of standing approvals
@@ -664,8 +664,8 @@ pub enum RunsCommand {
     },
     /// Go on with a run that was interrupted because its host was stopped
     ///
-    /// Calls that had ended are not made again. A tool call that was in progress is made again if its tool has no effect outside;
-    /// otherwise the model is told that its outcome is unknown.
+    /// Calls that had ended are not made again. A tool call that was in progress is made again if its tool has no effect outside
+    /// its sandbox; otherwise the model is told that its outcome is unknown.
     #[command(after_help = "Examples:\n  art runs resume last\n  art runs resume 0192f1c2-4")]
     Resume {
         /// Run: its identifier, a unique prefix of it, or `last` for the newest interrupted run
@@ -679,9 +679,9 @@ pub enum RunsCommand {
     },
     /// Run a recorded run again, offline, and compare everything with its log
     ///
-    /// The replies of models and what tools took in, such as the time, come from the log. Tools really run, if they are the same
-    /// components; their inputs, outputs, files and fuel are compared. No model is called and nothing is stored. The exit code is 0 if
-    /// all is identical, and 1 at the first difference.
+    /// The replies of models and what tools got from outside, such as the time, come from the log. Tools really run, if they are
+    /// the same components; their inputs, outputs, files and fuel are compared. No model is called and nothing is stored. The
+    /// exit code is 0 if all is identical, and 1 at the first difference.
     #[command(
         after_help = "Examples:\n  art runs replay last\n  art --json runs replay 0192f1c2-4\n  \
                             art runs replay ./bug.jsonl"
@@ -692,8 +692,8 @@ pub enum RunsCommand {
     },
     /// Write a run to one file, from which `art runs replay` can run it again elsewhere
     ///
-    /// The file has the log of the run, the files that it names, and the components of its tools: everything that the run read and wrote,
-    /// but no keys.
+    /// The file has the log of the run, the files that the log names, and the components of its tools: everything that the run
+    /// read and wrote, but no keys.
     #[command(after_help = "Example:\n  art runs export last bug.jsonl")]
     Export {
         /// Run: its identifier, a unique prefix of it, or `last`

@@ -68,8 +68,8 @@ impl Context {
         self.hitl.as_ref()
     }
 
-    /// Writes one line to the log of this call. The host truncates a long line. It drops a line if the log has its maximum number
-    /// of lines or no room for the bytes of this one.
+    /// Writes one line to the log of this call. The host truncates a long line. The host drops the line if the log already has
+    /// its maximum number of lines, or if the line would make the log larger than its maximum size.
     pub fn log(&self, level: Level, message: impl Display) {
         self.host.log(level, &message.to_string());
     }
@@ -112,7 +112,7 @@ impl Context {
         let metadata = match metadata.into() {
             Value::Null => None,
             Value::Object(fields) => Some(fields),
-            // The contract (`wit/tool.wit`) requires an object, so any other value becomes the field `value` of one.
+            // The contract (`wit/tool.wit`) requires an object, so any other value becomes the field `value` of an object.
             other => Some(Map::from_iter([("value".to_owned(), other)])),
         };
         self.host.progress(&title.to_string(), metadata.as_ref());

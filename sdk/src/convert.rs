@@ -170,7 +170,7 @@ pub trait ToolReturn: Fallible {
     fn finish(self, to_tool_error: fn(Self::Error) -> ToolError) -> Outcome<Self::Output>;
 }
 
-/// Any `Result`, also one that is no [`ToolReturn`] because of its output type. Generated code takes the error type from this
+/// Any `Result`, even one whose output type keeps it from being a [`ToolReturn`]. Generated code takes the error type from this
 /// trait and not from [`ToolReturn`]; otherwise the compiler would report a mistake in the output type a second time, where that
 /// code names the error type.
 #[doc(hidden)]

@@ -12,7 +12,7 @@ pub type Result<T, E = ToolError> = core::result::Result<T, E>;
 /// The kind of a failure, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorCode {
-    /// The arguments have the right shape but make no sense to the tool.
+    /// The arguments do not fit the input type of the tool, or they fit it but make no sense to the tool.
     ValidationError,
     /// Reading or writing failed.
     IoError,
@@ -190,7 +190,8 @@ pub(crate) fn io_error_code(kind: io::ErrorKind) -> ErrorCode {
     }
 }
 
-/// Returns the texts of the error and of its sources in one line, because that of a source often contains the helpful part.
+/// Returns the texts of the error and of its sources in one line, because the text of a source often contains the
+/// helpful part.
 fn message_with_sources(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -7,8 +7,8 @@ const PAGE_BYTES: usize = 64 << 10;
 /// that it does not use.
 const MAX_PAGES_AHEAD: usize = (4 << 20) / PAGE_BYTES;
 
-/// Returns the number of pages to grow by: half of the `current` pages, but at most [`MAX_PAGES_AHEAD`] and at least
-/// `needed`.
+/// Returns the number of pages to grow by: half of the `current` pages, but at most [`MAX_PAGES_AHEAD`], or `needed` if
+/// that is more.
 fn pages_to_grow_by(needed: usize, current: usize) -> usize {
     needed.max((current / 2).min(MAX_PAGES_AHEAD))
 }

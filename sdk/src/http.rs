@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_content_type_that_is_set_stays_for_json() {
+    fn json_does_not_replace_a_content_type_that_is_already_set() {
         let request = Request::new("POST", "https://a.example/").header("Content-Type", "application/vnd.api+json");
         let request = request.json(&[1]).unwrap().json(&[2]).unwrap();
         let expected = ("Content-Type".to_owned(), "application/vnd.api+json".to_owned());

@@ -348,7 +348,7 @@ fn a_tool_may_take_no_arguments() {
 }
 
 /// A tool whose input derives `Deserialize` and `JsonSchema` itself, without `#[args]`.
-mod plain {
+mod input_without_args_attribute {
     use art_sdk::{prelude::*, schemars, serde};
 
     #[derive(serde::Deserialize, schemars::JsonSchema)]

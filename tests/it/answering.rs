@@ -22,9 +22,10 @@ struct Case {
     valid: &'static str,
     /// The value that is stored for `valid`.
     stored: Value,
-    /// The prompt of the terminal after `invalid`. It is [`ANSWER_PROMPT`] if `invalid` cannot be read as a value. It is
-    /// [`CHOICE_PROMPT`] if `invalid` can be read, but is refused when the decision is stored, and in a question without a value,
-    /// where `invalid` is typed at [`CHOICE_PROMPT`].
+    /// The prompt that the terminal shows after `invalid`:
+    /// - [`ANSWER_PROMPT`] if `invalid` cannot be read as a value of this type.
+    /// - [`CHOICE_PROMPT`] if `invalid` can be read, but is refused when the decision is stored.
+    /// - [`CHOICE_PROMPT`] if the question asks for no value, because `invalid` is then typed at this prompt.
     next_prompt: &'static str,
 }
 
@@ -34,6 +35,7 @@ impl Case {
     }
 }
 
+/// Returns a case whose invalid answer cannot be read as a value, so that [`ANSWER_PROMPT`] follows it.
 fn case(form: Value, invalid: &'static str, valid: &'static str, stored: Value) -> Case {
     Case {
         form,
@@ -82,6 +84,7 @@ fn cases() -> Vec<Case> {
 }
 
 /// Returns a home that contains the tool `confirms` and a file for an answer, and the arguments that make the tool ask `form`.
+/// After an approval, the output of the tool has the field `deleted`.
 fn home_and_arguments(form: &Value) -> (Home, String) {
     let home = Home::empty();
     home.add("confirms", components::CONFIRMS);

@@ -9,11 +9,11 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply, is_planning, is_synthesis, plan_text};
 
-/// The name that the tool gives the table in most tests.
+/// The name that the tool `produces_files` gives its table in most tests.
 const TABLE: &str = "out.csv";
-/// The name that the host gives the picture, since the tool gives it none.
+/// The name that the host gives the picture of this tool, since the tool gives it none.
 const PICTURE: &str = "file";
-/// A text that is in every log record and in every printed line of the tool.
+/// A text that is in every log record and in every printed line of this tool.
 const LOGGED: &str = "the walrus";
 
 /// Runs `art` with `args` and with a plan whose first step attaches a table called `table_name` and a picture, and whose second
@@ -150,7 +150,7 @@ fn logs_and_printed_text_of_tools_are_shown_with_the_run_only_on_request() {
 #[test]
 fn a_file_is_saved_and_overwrites_another_only_with_force() {
     let home = Home::new();
-    // The host takes only the last part of the path that the tool gives as the name.
+    // The tool gives this path as the name of the table. The host keeps only its last part, `out.csv`.
     let report = report_with(&home, "../../out.csv", TABLE);
     let folder = home.dir.path().join("results");
     fs::create_dir(&folder).unwrap();

@@ -28,13 +28,14 @@ struct Crate {
 }
 
 impl Crate {
-    /// Creates a crate with `art plugin new`.
+    /// Creates a crate with `art plugin new`. Its tool returns a greeting for the `name` that is passed to it.
     fn new(name: &str) -> Self {
         let home = Home::empty();
         let parent = home.dir.path().to_str().unwrap().to_owned();
         let created = home.art(&["plugin", "new", name, "--path", &parent]);
         assert_eq!(created.code(), 0, "{created}");
         let folder = home.dir.path().join(name);
+        // Builds run without the network, so they use the versions that the workspace uses.
         let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
         fs::copy(lock, folder.join("Cargo.lock")).unwrap();
         Self { home, folder }

@@ -84,11 +84,12 @@ fn a_run_that_a_chat_has_resumed_can_be_cancelled() {
     // `ART_TEST_EFFECTS` adds the tool `repeatable_effect`, which appends a line to the file that the variable names. A call of
     // the tool takes `ms` milliseconds.
     let effects_path = home.dir.path().join("effects");
-    let effects = ("ART_TEST_EFFECTS", effects_path.to_str().unwrap());
+    let effects_file = effects_path.to_str().unwrap();
+    let effects = ("ART_TEST_EFFECTS", effects_file);
     let slow_call = ["tool", "call", "repeatable_effect", r#"{"key":"k","ms":50000}"#];
     let killed = home.art_with_environment(&slow_call, &[effects, KILLED_BEFORE_CALL]);
     assert!(killed.0.status.code().is_none(), "{killed}");
-    let with_effects = |art: &str| format!("ART_TEST_EFFECTS='{}' exec {art}", effects.1);
+    let with_effects = |art: &str| format!("ART_TEST_EFFECTS='{effects_file}' exec {art}");
     let mut terminal = Terminal::start_in_shell(&home, &["chat"], with_effects);
     terminal.until("interrupted: \"direct call: repeatable_effect");
     terminal.until(PROMPT);
@@ -148,7 +149,8 @@ fn sigterm_restores_the_terminal() {
     kill_process(terminal.art_process(), Signal::TERM).unwrap();
     let (output, _) = terminal.wait();
     assert!(output.contains(" icanon ") && output.contains(" echo "), "{output}");
-    let [on, off] = ["\x1b[?2004h", "\x1b[?2004l"].map(|bracketed_paste| output.rfind(bracketed_paste));
+    // The last places where bracketed paste was turned on and off.
+    let [on, off] = ["\x1b[?2004h", "\x1b[?2004l"].map(|escape_sequence| output.rfind(escape_sequence));
     assert!(on.is_some() && on < off, "bracketed paste is still on: {output:?}");
 }
 
@@ -171,7 +173,7 @@ fn the_progress_of_a_tool_is_shown_on_the_line_of_its_step() {
 }
 
 #[test]
-fn a_single_question_is_streamed_at_a_terminal() {
+fn the_streamed_answer_to_a_single_question_is_printed_once_at_a_terminal() {
     let provider = Provider::answering(&["<mainContent>Hello ", "there, ", "you.</mainContent>"]);
     let args = [
         "--model",
@@ -291,26 +293,27 @@ fn an_error_of_the_store_during_streaming_is_on_its_own_line() {
         false => Reply::Text(vec![plan_text(&json!([]))]),
     });
     let args = ["--model", "compatible:m", "--base-url", &provider.base_url];
-    for verb in [&["run", "Hello"][..], &["chat"]] {
+    for command in [&["run", "Hello"][..], &["chat"]] {
         let home = Home::new();
         // Without tools, since writing their compiled code would exceed the file size limit too.
         std::fs::remove_dir_all(home.plugins()).unwrap();
         std::fs::create_dir(home.plugins()).unwrap();
-        // No file may exceed 1 MiB, including the store; logs are off, since they would appear before the error.
+        // No file may exceed 1 MiB (2048 blocks of 512 bytes), including the store. Logs are off, since they would be printed
+        // between the answer and the error.
         let limited = |art: &str| format!("trap '' XFSZ; ulimit -f 2048; export ART_LOG=off; exec {art}");
-        let mut terminal = Terminal::start_in_shell(&home, &[&args, verb].concat(), limited);
-        if verb == ["chat"] {
+        let mut terminal = Terminal::start_in_shell(&home, &[&args, command].concat(), limited);
+        if command == ["chat"] {
             terminal.until(PROMPT);
             terminal.type_keys("Hello\r");
         }
         terminal.until("The beginning\r\nerror: ");
-        if verb == ["chat"] {
+        if command == ["chat"] {
             terminal.until(PROMPT);
             terminal.type_keys("/exit\r");
         }
         let (output, code) = terminal.wait();
         // A chat that its user leaves has succeeded, whatever happened before.
-        assert_eq!(code, if verb == ["chat"] { 0 } else { 6 }, "{output}");
+        assert_eq!(code, if command == ["chat"] { 0 } else { 6 }, "{output}");
     }
 }
 

@@ -170,6 +170,7 @@ fn a_sensitive_answer_is_not_shown_and_the_terminal_shows_input_again() {
         let form = json!({"inputType": "text", "prompt": "Password?", "sensitive": true});
         let input = json!({"what": "notes.txt", "form": form}).to_string();
         let call = ["tool", "call", "confirms", &input];
+        // The result of the call goes to the file `answer`.
         // The trap lets the shell survive Ctrl-C. After `art` has ended, `stty -a` prints the settings of the terminal.
         let to_script = |art: &str| format!("trap : INT; {art} >answer; stty -a");
         let mut terminal = Terminal::start_in_shell(&home, &call, |art| {

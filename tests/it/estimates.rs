@@ -7,7 +7,7 @@ use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::provider::{Provider, Reply, Request, plan_text};
 
-/// Returns whether the model is asked for the answer and not for the plan. Both are requests of one conversation.
+/// Returns whether the model is asked for the answer. If not, it is asked for the plan.
 fn asks_for_answer(request: &Request) -> bool {
     request.body.to_string().contains("Write the answer to the query now.")
 }
@@ -112,12 +112,12 @@ fn a_run_starts_with_the_records_of_the_calls_of_earlier_runs() {
     let before_second_call = tool_record(&home, &ask(&home, &provider).json());
     assert_eq!(before_second_call["digest"], call["toolDigest"]);
     assert_eq!(before_second_call["digest"].as_str().unwrap().len(), 64);
-    let [size] = &before_second_call["sizes"].as_array().unwrap()[..] else {
+    let [group] = &before_second_call["sizes"].as_array().unwrap()[..] else {
         panic!("{before_second_call}")
     };
-    assert_eq!(size["calls"], 1);
+    assert_eq!(group["calls"], 1);
     for field in ["fuel", "wallUs", "bytesOut"] {
-        assert_eq!(size["usage"][field]["p95"], call["usage"][field], "{field}");
+        assert_eq!(group["usage"][field]["p95"], call["usage"][field], "{field}");
     }
 }
 

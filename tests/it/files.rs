@@ -177,6 +177,7 @@ async fn a_read_only_grant_refuses_every_change() {
         ["remove_file", &a, ""],
         ["remove_dir_all", &sub, ""],
         ["set_modified", &a, "1"],
+        // Sets the time through a file that is opened for reading only.
         ["set_modified_read_only", &a, ""],
     ];
     let results = granted.run(&steps).await;
@@ -280,8 +281,8 @@ async fn bytes_of_files_cost_fuel() {
     let [small, large] = ["notes/small", "notes/large"].map(|relative_path| granted.path(relative_path));
     fs::write(&small, "").unwrap();
     fs::write(&large, vec![b'x'; 1 << 20]).unwrap();
-    let fuel = async |operation, path: &str| granted.call(&[[operation, path, "0"]]).await.usage.fuel;
-    assert!(fuel("read", &large).await > fuel("read", &small).await + (1 << 20));
+    let fuel_of_read = async |path: &str| granted.call(&[["read", path, ""]]).await.usage.fuel;
+    assert!(fuel_of_read(&large).await > fuel_of_read(&small).await + (1 << 20));
 }
 
 #[tokio::test]

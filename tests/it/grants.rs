@@ -232,7 +232,7 @@ fn a_no_at_the_terminal_grants_nothing() {
 }
 
 #[test]
-fn a_grant_that_is_left_for_later_can_be_made_from_elsewhere() {
+fn a_grant_that_is_left_for_later_can_be_made_with_art_approve() {
     let scene = file_read_scene();
     let mut terminal = call_until_grant_question(&scene);
     terminal.type_keys("later\r");

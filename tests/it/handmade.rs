@@ -188,12 +188,24 @@ impl Handmade<'_> {
             .collect();
         let [examples, _] = schema.add(&bytes_of_words(&examples));
         let count = u32::try_from(inputs.len()).expect("a small number");
-        let [mode, none] = [0, 0];
         // The fields of `tool-schema` in `wit/tool.wit`, in order. An optional string takes three words: 1 or 0, which says
         // whether the string is there, its address and its length.
+        let functional_mode = 0;
+        let absent = 0;
         let first_fields = [name, description, input].concat();
         let other_fields = [
-            has_output, output[0], output[1], mode, none, 0, 0, none, 0, 0, examples, count,
+            has_output,
+            output[0],
+            output[1],
+            functional_mode,
+            absent,
+            0,
+            0,
+            absent,
+            0,
+            0,
+            examples,
+            count,
         ];
         schema
             .record

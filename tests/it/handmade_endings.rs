@@ -97,7 +97,7 @@ async fn too_many_calls_into_the_host_are_stopped_early() {
     };
     let outcome = run(LOG_LOOP, limits).await;
     assert_eq!(outcome.ending.name(), "fuel_exhausted");
-    // The limit is checked after each call, so the guest is stopped after call 101. The rest is a margin.
+    // The limit is checked after each call, so the guest is stopped after call 101. One more is a margin.
     assert!(outcome.usage.host_calls <= 102, "{:?}", outcome.usage);
 }
 
@@ -145,7 +145,8 @@ async fn the_message_of_a_trap_has_the_cause_before_the_backtrace() {
 
 #[tokio::test]
 async fn the_name_of_a_function_does_not_change_how_a_trap_is_classified() {
-    // An error whose cause contains `utf-8` or `discriminant` is an invalid output. Here only the backtrace contains them.
+    // An error whose cause contains `utf-8` or `discriminant` counts as an invalid output. Here only the backtrace contains
+    // these words.
     let guest = Handmade {
         items: "(func $utf-8_discriminant (call $log (i32.const 0) (i32.const -16) (i32.const 16)))",
         execute: "(call $utf-8_discriminant)",

@@ -15,7 +15,8 @@ use crate::harness::{
 
 #[tokio::test]
 async fn no_state_is_kept_from_one_call_to_the_next() {
-    // The guest counts its calls in a static. `old_bytes` is the number of bytes that an earlier call has left in fresh memory.
+    // The guest counts its calls in a static. `old_bytes` is the number of bytes of an earlier call that are in its
+    // memory.
     for _ in 0..20 {
         let outcome = call(&guest(components::COUNTER), json!({}), Limits::EXECUTE).await;
         assert_eq!(output(&outcome), json!({"calls": 1, "old_bytes": 0}));
@@ -183,8 +184,8 @@ async fn replacing_a_file_does_not_change_the_tool_until_it_is_loaded_again() {
 /// sandbox, because calls of other tests would fail while no slot of the shared one is free.
 #[tokio::test]
 async fn guests_without_a_caller_are_stopped_and_free_their_slots() {
-    let pooling = true;
-    let sandbox = new_sandbox(pooling);
+    let asks_for_instance_pool = true;
+    let sandbox = new_sandbox(asks_for_instance_pool);
     let [hostile, echo] =
         [components::HOSTILE, components::ECHO].map(|path| load_into(&sandbox, path).expect("the guest loads"));
     for attack in ["sleep", "loop"] {
@@ -203,8 +204,8 @@ async fn guests_without_a_caller_are_stopped_and_free_their_slots() {
 
 #[tokio::test]
 async fn calls_over_the_number_of_slots_are_refused_as_busy() {
-    let pooling = true;
-    let sandbox = new_sandbox(pooling);
+    let asks_for_instance_pool = true;
+    let sandbox = new_sandbox(asks_for_instance_pool);
     let slow = load_into(&sandbox, components::SLOW_ECHO).expect("the guest loads");
     let calls = (0..200).map(|_| call(&slow, json!({"ms": 500}), Limits::EXECUTE));
     let outcomes = join_all(calls).await;

@@ -29,6 +29,7 @@ fn sandbox(cache: &Path, script_lines: &str) -> Sandbox {
     sandbox_with_pooling(cache, script_lines, false)
 }
 
+/// Same as [`sandbox`]. `pooling` is whether its instances come from a pool, if the host can reserve one.
 fn sandbox_with_pooling(cache: &Path, script_lines: &str, pooling: bool) -> Sandbox {
     let script = format!("ART='{}'\n{script_lines}", env!("CARGO_BIN_EXE_art-under-test"));
     let config = SandboxConfig {
@@ -41,6 +42,7 @@ fn sandbox_with_pooling(cache: &Path, script_lines: &str, pooling: bool) -> Sand
     Sandbox::new(&config).expect("the sandbox starts")
 }
 
+/// Returns the component of a tool named `handmade`, whose description is `By hand.`.
 fn handmade() -> Vec<u8> {
     Handmade::default().build()
 }
@@ -266,7 +268,7 @@ fn a_timeout_of_schema_or_a_killed_compiler_causes_no_permanent_refusal() {
 }
 
 /// Returns tools whose instantiation or `schema()` always fails, each in a different way. With each tool comes a part of its
-/// error. The part is empty if any error is right.
+/// error, or an empty text if the test accepts any error.
 fn tools_with_failing_schemas() -> [(&'static str, Vec<u8>); 6] {
     const LOG: &str = r#"(import "art:tool/host@0.1.0" "log" (func $log (param i32 i32 i32)))"#;
     let endless_calls = Handmade {
@@ -347,14 +349,15 @@ fn a_refusal_that_was_tampered_with_is_ignored() {
     sandbox(&cache, ART_COMPILER)
         .load("trap", &trap.build())
         .expect_err("it traps");
-    let refusal = fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().path());
-    let refusal = refusal
+    let paths = fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().path());
+    let refusal = paths
         .into_iter()
         .find(|path| path.extension().is_some_and(|ending| ending == "refused"));
     let refusal = refusal.unwrap();
     let mut bytes = fs::read(&refusal).unwrap();
     bytes[0] ^= 1;
     fs::write(&refusal, bytes).unwrap();
+    // The compiled code is still in the cache, so the tool needs no compiler.
     let error = sandbox(&cache, FAILING_COMPILER)
         .load("trap", &trap.build())
         .expect_err("its schema is called again");

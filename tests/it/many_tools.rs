@@ -164,7 +164,7 @@ fn write_padded(file: &File, wasm: &[u8], at: usize, zeros: u64) {
     let head = [&[0][..], &leb128, &[1, b'x']].concat();
     file.write_all_at(&wasm[..at], 0).unwrap();
     file.write_all_at(&head, at as u64).unwrap();
-    // The section has `zeros` bytes after its number, which is one byte, and its size, which is four bytes.
+    // The content of the section is `zeros` bytes long. Before it come the number of the section (one byte) and its size (four).
     let end = at as u64 + 5 + zeros;
     file.write_all_at(&wasm[at..], end).unwrap();
 }

@@ -30,7 +30,7 @@ fn art_with(home: &Home, provider: &Provider, args: &[&str]) -> CommandOutput {
     ran
 }
 
-/// Returns stderr, with the address of the provider replaced by `URL` and `HOST`.
+/// Returns stderr, with the base URL of the provider replaced by `URL`, and its host and port elsewhere by `HOST`.
 fn masked_stderr(ran: &CommandOutput, provider: &Provider) -> String {
     let host = provider.base_url.trim_end_matches("/v1").trim_start_matches("http://");
     ran.stderr().replace(&provider.base_url, "URL").replace(host, "HOST")
@@ -103,6 +103,7 @@ fn a_remote_model_calls_local_tools() {
 /// Returns a provider that refuses requests with a list of tools, because its models cannot make function calls. For each
 /// question, a model instead writes one call of `calculator` as text.
 fn provider_without_function_calls() -> Provider {
+    // Each plan has a step with an identifier that no earlier plan has.
     let plan_count = AtomicUsize::new(0);
     Provider::start(move |request| {
         if request.body.get("tools").is_some() {
@@ -210,7 +211,7 @@ fn the_progress_of_a_tool_is_shown_only_at_a_terminal() {
         let provider = Provider::calling("reports_progress", arguments.clone(), "Done.");
         let ran = art_with(&home, &provider, args);
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
-        // The text `walrus` is also an argument of the call and appears in its line, so the check includes the percentage.
+        // The line of the call shows its arguments, so it contains `walrus` too. So the check includes the percentage.
         for output in [ran.stderr(), ran.stdout()] {
             assert!(!output.contains("walrus (50 %)"), "{output}");
         }
@@ -287,6 +288,7 @@ fn the_used_tokens_are_printed_with_their_price() {
     home.file("art.toml", "[prices.\"compatible:m\"]\ninput = 2.0\noutput = 10.0\n");
     let provider = Provider::answering(&["<mainContent>Hi.</mainContent>"]);
     let ran = art_with(&home, &provider, &["run", "Hello"]);
+    // The provider counts 1000 tokens in and 50 out for each of the two requests. The prices are for a million tokens.
     assert!(
         ran.stderr()
             .contains("2 model calls, 0 tool calls, 2.0 k tokens in, 100 out, $0.0050"),
@@ -401,8 +403,8 @@ fn a_missing_key_is_reported_before_any_request() {
 fn a_retried_call_is_reported_in_one_line() {
     let home = Home::new();
     home.file("art.toml", "[models]\nretry_base_ms = 1\n");
-    let requests = AtomicUsize::new(0);
-    let provider = Provider::start(move |request| match requests.fetch_add(1, Ordering::Relaxed) {
+    let request_count = AtomicUsize::new(0);
+    let provider = Provider::start(move |request| match request_count.fetch_add(1, Ordering::Relaxed) {
         0 => Reply::Json(429, "", json!({"error": {"message": "slow down"}})),
         _ if is_synthesis(request) => Reply::Text(vec!["<mainContent>Hi.</mainContent>".to_owned()]),
         _ => Reply::Text(vec![plan_text(&json!([]))]),
@@ -418,13 +420,13 @@ fn a_provider_that_fails_to_write_the_answer_is_named_with_a_remedy() {
     let home = Home::new();
     let step = json!([{"id": "step_1", "description": "Compute", "stepType": "tool", "requiredTools": ["calculator"],
         "dependencies": []}]);
-    let calls = AtomicUsize::new(0);
+    let step_request_count = AtomicUsize::new(0);
     let provider = Provider::start(move |request| {
         if is_synthesis(request) {
             Reply::Json(401, "", json!({"error": {"message": "bad key"}}))
         } else if is_planning(request) {
             Reply::Text(vec![plan_text(&step)])
-        } else if calls.fetch_add(1, Ordering::Relaxed) == 0 {
+        } else if step_request_count.fetch_add(1, Ordering::Relaxed) == 0 {
             Reply::Call("calculator", json!({"expression": "6*7"}))
         } else {
             Reply::Text(vec!["done".to_owned()])
@@ -493,7 +495,7 @@ fn a_key_in_the_environment_gives_a_hint_how_to_use_it() {
 }
 
 #[test]
-fn a_chat_streams_the_events_of_its_model() {
+fn a_json_chat_prints_an_event_for_each_piece_of_a_streamed_answer() {
     let provider = Provider::answering(&["<mainContent>Hel", "lo.</mainContent>"]);
     let args = [
         "--model",
@@ -504,8 +506,8 @@ fn a_chat_streams_the_events_of_its_model() {
         "chat",
     ];
     let ran = Home::new().art_with_input(&args, "Hello\n");
-    let tokens = ran.stdout().matches("\"SYNTHESIS_LLM_RESPONSE\"").count();
-    assert_eq!((ran.code(), tokens), (0, 2), "{}", ran.stdout());
+    let pieces = ran.stdout().matches("\"SYNTHESIS_LLM_RESPONSE\"").count();
+    assert_eq!((ran.code(), pieces), (0, 2), "{}", ran.stdout());
 }
 
 #[test]
@@ -593,7 +595,7 @@ fn an_evaluation_sends_the_same_settings_as_a_run() {
 }
 
 #[test]
-fn a_picture_is_sent_to_a_model_with_vision() {
+fn a_picture_is_sent_only_to_a_model_with_vision() {
     let home = Home::new();
     let picture = home.dir.path().join("a.png");
     std::fs::write(&picture, b"\x89PNG\r\n\x1a\nrest").unwrap();

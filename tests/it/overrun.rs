@@ -21,7 +21,7 @@ const MEMORY_PAGES: u32 = 960;
 
 /// Returns for how long a call goes on after its deadline.
 async fn measure_overrun(guest: &OverrunningGuest, plugin: &Plugin) -> Duration {
-    let deadline_ms = guest.deadline_ms(&Limits::EXECUTE);
+    let deadline_ms = guest.hardest_deadline_ms(&Limits::EXECUTE);
     let limits = Limits {
         fuel: Limits::MAX.fuel,
         timeout_ms: deadline_ms,
@@ -94,10 +94,11 @@ async fn a_long_copy_is_correct_even_if_source_and_destination_overlap() {
 
 #[tokio::test]
 async fn a_copy_is_correct_in_a_module_with_many_types_and_a_function_with_locals() {
-    // The code that replaces a copy contains the index of a type, which comes after the types of the module. With 100 types, this
-    // index takes two bytes.
+    // The host replaces `memory.copy` by an `if` whose type it appends to the types of the module. The index of this type is a
+    // signed LEB128 number, which takes two bytes from 64 on.
     let items = format!("{} {WRITE_AND_CHECK}", "(type (func (param i64)))".repeat(100));
-    // The byte after the destination is set to 9 before the copy, and must stay so, like the values of the other locals.
+    // The byte after the destination is set to 9 before the copy, and must still be 9 after it. The locals `$a` and `$b` must
+    // still be 7.
     for length in [0, 5, 200_000] {
         let execute = format!(
             "(local $a i64) (local $length i32) (local $b f32)
@@ -164,7 +165,7 @@ async fn a_bulk_operation_out_of_bounds_is_a_trap() {
 #[tokio::test]
 async fn an_instrumented_function_with_all_kinds_of_branches_is_valid() {
     // With 5000 copies of these branches, the function is so long that the host adds code to it in which it can be stopped.
-    let arm = "(if (result i32) (i32.and (local.get $a) (i32.const 1))
+    let branches = "(if (result i32) (i32.and (local.get $a) (i32.const 1))
             (then (block $b (result i32)
                 (br_if $b (i32.const 3) (local.get $a))
                 (drop) (br_table $b $b (i32.const 5) (local.get $a))))
@@ -172,7 +173,7 @@ async fn an_instrumented_function_with_all_kinds_of_branches_is_valid() {
         (local.get $a) i32.add (local.set $a)";
     let items = format!(
         "(func $long (param $a i32) (result i32) {} (local.get $a))",
-        arm.repeat(5_000)
+        branches.repeat(5_000)
     );
     assert_success(&items, "(drop (call $long (i32.const 1)))").await;
 }

@@ -18,7 +18,7 @@ pub(crate) struct OverrunningGuest {
 impl OverrunningGuest {
     /// Returns the deadline at which to stop the guest, in milliseconds. A guest whose `worst_after_ms` is at least 100 first
     /// writes to its whole memory, so it needs more time if it has more memory.
-    pub(crate) fn deadline_ms(&self, limits: &Limits) -> u64 {
+    pub(crate) fn hardest_deadline_ms(&self, limits: &Limits) -> u64 {
         let factor = limits.memory_bytes / Limits::EXECUTE.memory_bytes;
         self.worst_after_ms * if self.worst_after_ms < 100 { 1 } else { factor.max(1) }
     }
@@ -291,6 +291,8 @@ fn table_and_segment() -> String {
 /// Returns instructions that fill the memory with addresses, so that consecutive reads, each from the address that the previous
 /// read returned, are far from each other. They leave the address of the first read in `$at`.
 fn fill_with_scattered_addresses(pages: u32) -> String {
+    // The mask keeps each address a multiple of 4 below the greatest power of two that is not above `bytes`. The first read is
+    // not from address 0, which contains 0.
     let (bytes, mask) = (work_bytes(pages), (work_bytes(pages) + 1).next_power_of_two() / 2 - 4);
     format!(
         "(loop $scatter

@@ -115,7 +115,7 @@ impl TestNetwork {
     }
 
     async fn requests_outside_of_their_grant_send_no_packets(&self) {
-        // A look-up of the second name would send data, its first part, to the name server of its domain.
+        // The first part of the second name stands for stolen data. A look-up would send it to the name server of the domain.
         for url in [
             "http://public.example/",
             "http://stolen-7b1d0f6a.example/",
@@ -172,6 +172,7 @@ fn web_server_at(address: Ipv4Addr) -> SocketAddr {
 const LAUNCHER: [&str; 2] = ["unshare", "-rnm"];
 
 /// Returns shell commands that give the network namespace its addresses, and send all look-ups to the name server of the test.
+/// The `&&` at their end comes before the command of the test.
 fn setup(folder: &str) -> String {
     format!(
         "ip link set lo up && ip addr add {PUBLIC}/32 dev lo && ip addr add {PRIVATE}/32 dev lo && \

@@ -487,7 +487,7 @@ fn tool_calls_in_the_first_reply_of_a_model_are_its_plan() {
     assert_eq!((provider.take_requests().len(), run_count(&home)), (1, 0));
 }
 
-/// Asks a question with one step, `a`, whose result is 42. Returns what is stored of the conversation.
+/// Asks a question whose plan has one step, `a`, with the result 42. Returns what is stored of the conversation.
 fn ask_first_question(home: &Home) -> String {
     let provider = planning_provider(json!([calculator_step("a", &json!("6 * 7"))]));
     assert_eq!(art_with(home, &provider, &["run", "What is 6 times 7?"]).code(), 0);
@@ -496,8 +496,8 @@ fn ask_first_question(home: &Home) -> String {
 
 /// Returns the conversation and its runs as they are stored.
 fn stored_conversation(home: &Home) -> String {
-    let parts: [&[&str]; 3] = [&["thread", "show", "last"], &["thread", "list"], &["runs", "list"]];
-    let texts = parts.map(|part| home.art(&[&["--json"], part].concat()).stdout());
+    let commands: [&[&str]; 3] = [&["thread", "show", "last"], &["thread", "list"], &["runs", "list"]];
+    let texts = commands.map(|command| home.art(&[&["--json"], command].concat()).stdout());
     texts.concat()
 }
 

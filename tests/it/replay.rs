@@ -50,16 +50,16 @@ async fn record(arguments: Value) -> Outcome {
 }
 
 /// Replays a call with these arguments from a record, within limits.
-async fn replay_within(arguments: Value, recorded: &Intake, limits: Limits) -> Replayed {
+async fn replay_within(arguments: Value, intake: &Intake, limits: Limits) -> Replayed {
     let call = CheckedCall::for_test(tool_call(arguments), limits);
     asks_guest()
-        .replay(&call, recorded)
+        .replay(&call, intake)
         .expect("a plugin can be replayed")
         .await
 }
 
-async fn replay(arguments: Value, recorded: &Intake) -> Replayed {
-    replay_within(arguments, recorded, Limits::EXECUTE).await
+async fn replay(arguments: Value, intake: &Intake) -> Replayed {
+    replay_within(arguments, intake, Limits::EXECUTE).await
 }
 
 /// Returns an outcome without the times, which differ between two runs, and without the used grants, since a replay uses none.
@@ -126,8 +126,8 @@ async fn a_recorded_cancellation_is_replayed_although_nobody_cancels() {
         },
         once(Answer::Cancelled(true)),
     ];
-    let recorded = record_with(crossings);
-    let replayed = replay(arguments, &recorded).await;
+    let intake = record_with(crossings);
+    let replayed = replay(arguments, &intake).await;
     // The guest returns how many times it asked: 41 times before the cancellation, and once after it.
     assert_eq!((output(&replayed.outcome), replayed.divergence), (json!(["42"]), None));
 }
@@ -153,8 +153,8 @@ async fn a_tool_without_wasi_that_asks_nothing_has_an_empty_record() {
 #[tokio::test]
 async fn a_replayed_call_does_not_read_the_real_clocks() {
     let crossings = vec![once(Answer::WallClock(1, 5)), once(Answer::MonotonicClock(7))];
-    let recorded = record_with(crossings);
-    let replayed = replay(arguments_asking(&["wall_clock", "clock"], 0), &recorded).await;
+    let intake = record_with(crossings);
+    let replayed = replay(arguments_asking(&["wall_clock", "clock"], 0), &intake).await;
     assert_eq!(replayed.divergence, None);
     // The monotonic clock has the time 7 and the resolution 1.
     assert_eq!(output(&replayed.outcome), json!(["1.000000005s", "7 1"]));
@@ -162,9 +162,9 @@ async fn a_replayed_call_does_not_read_the_real_clocks() {
 
 #[tokio::test]
 async fn a_replayed_call_does_not_wait() {
-    let recorded = record_with(vec![once(Answer::Waited), once(Answer::Polled(vec![0, 1]))]);
+    let intake = record_with(vec![once(Answer::Waited), once(Answer::Polled(vec![0, 1]))]);
     // An hour, far beyond the time limit.
-    let replayed = replay(arguments_asking(&["sleep", "poll"], 3_600_000), &recorded).await;
+    let replayed = replay(arguments_asking(&["sleep", "poll"], 3_600_000), &intake).await;
     assert_eq!(replayed.divergence, None);
     assert_eq!(output(&replayed.outcome), json!(["slept", "[0, 1]"]));
 }
@@ -193,9 +193,9 @@ async fn another_seed_draws_other_random_numbers() {
 /// and the clock again (question 4). Replays it with changed crossings.
 async fn replay_changed(change: impl FnOnce(&mut Vec<Crossing>)) -> Replayed {
     let arguments = arguments_asking(&["clock", "cancelled", "clock"], 2);
-    let mut recorded = record(arguments.clone()).await.intake;
-    change(&mut recorded.crossings);
-    replay(arguments, &recorded).await
+    let mut intake = record(arguments.clone()).await.intake;
+    change(&mut intake.crossings);
+    replay(arguments, &intake).await
 }
 
 /// Asserts that a replay diverged from the record at the question with this number, for this reason.
@@ -246,8 +246,8 @@ async fn a_replay_that_draws_random_numbers_without_a_recorded_seed_diverges() {
 async fn a_replay_of_a_record_with_an_impossible_result_of_a_poll_diverges() {
     // The guest polls two timers, with the indices 0 and 1, and a poll ends only when one of them is ready.
     for ready in [vec![2], vec![]] {
-        let recorded = record_with(vec![once(Answer::Polled(ready))]);
-        let replayed = replay(arguments_asking(&["poll"], 0), &recorded).await;
+        let intake = record_with(vec![once(Answer::Polled(ready))]);
+        let replayed = replay(arguments_asking(&["poll"], 0), &intake).await;
         let asked = CrossingKind::Polled;
         assert_diverged(&replayed, 1, DivergenceReason::Unfit { asked });
     }

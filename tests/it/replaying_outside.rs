@@ -9,7 +9,7 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::http_server::HttpServer;
 
-/// The value of a secret.
+/// The value of the secret `KEY`.
 const SECRET: &str = "replayed-s3cret-value";
 
 /// Creates a home with a first-party tool.

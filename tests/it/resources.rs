@@ -42,9 +42,9 @@ impl Resources {
     }
 }
 
-/// Returns the memory of this process that is not backed by files, in bytes. A page that several mappings share counts once.
-/// Pages of files do not count: the system divides the pages of a program among all processes that run it, so the part of this
-/// process depends on how many others there are.
+/// Returns the memory of this process that is not backed by files, in bytes. Linux reports it as proportional size: a page that
+/// several processes map counts for each of them in part. For the pages of the program file, this part depends on how many
+/// processes run it, so the pages of files are left out.
 pub(crate) fn own_memory() -> u64 {
     let rollup = fs::read_to_string("/proc/self/smaps_rollup").expect("Linux provides it");
     (field(&rollup, "Pss_Anon:") + field(&rollup, "Pss_Shmem:")) << 10

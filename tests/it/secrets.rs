@@ -81,7 +81,7 @@ pub(crate) fn fetch(home: &Home, arguments: &Value) -> CommandOutput {
 /// Returns a server that echoes the request in its response, as some services do.
 pub(crate) fn echo_server() -> HttpServer {
     HttpServer::start(|request| {
-        // The third line of a request is its second header. That is the secret if the request has no other header than `host`.
+        // The third line of a request is its second header: `authorization` with the secret, if only `host` is before it.
         response(
             200,
             &[("x-echo", request.lines().nth(2).unwrap_or_default())],
@@ -115,6 +115,7 @@ pub(crate) fn files_containing(directory: &Path, text: &str) -> Vec<String> {
 fn a_secret_reaches_the_server_and_nothing_else() {
     let (home, server) = (home(), echo_server());
     grant(&home, &server);
+    // With `fails`, the tool fails after the response, and the text of the response is its error.
     for (fails, verbose) in [(false, false), (true, true)] {
         let arguments = json!({"url": server.url("/"), "fails": fails}).to_string();
         let mut words = vec!["--json", "tool", "call", "fetches", &arguments];
@@ -177,6 +178,7 @@ fn the_host_writes_no_core_dump() {
             .lines()
             .find(|line| line.starts_with("Max core file size"))
             .unwrap();
+        // The fifth word is the soft limit.
         core.split_whitespace().nth(4) == Some("0")
     };
     let was_off = (0..500).any(|_| {
@@ -275,7 +277,7 @@ fn a_secret_is_typed_at_a_terminal_without_being_shown() {
 #[test]
 fn a_tool_that_returns_a_canary_is_not_called_while_it_is_in_quarantine() {
     let home = home();
-    // The runs are not replayed, since a replay does not know the canary.
+    // The runs of this home are not replayed when it is dropped, since a replay does not know the canary.
     home.skip_check_on_drop();
     let set = home.art_with_input(&["secret", "set", "DECOY", "--canary"], DECOY_VALUE);
     assert_eq!(set.code(), 0, "{set}");

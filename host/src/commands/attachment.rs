@@ -20,8 +20,8 @@ const MAX_MEDIA_BYTES: usize = 5 << 20;
 /// Maximum size of any attachment, in bytes.
 pub(super) const MAX_BYTES: usize = MAX_MEDIA_BYTES;
 /// Maximum size of all attachments of a question together, as JSON, in bytes. They are stored in the first entry of the run's
-/// journal, together with recent messages and the state that earlier runs left, which has at most 4 MiB; a store accepts entries
-/// of at most 16 MiB.
+/// journal, together with recent messages and at most 4 MiB of state that earlier runs left; a store accepts entries of at most
+/// 16 MiB.
 const MAX_TOTAL_JSON_BYTES: usize = 11 << 20;
 
 /// Media types and first bytes of the supported files that are not text, except `image/webp`, which needs a check of its own.

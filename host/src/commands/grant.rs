@@ -86,7 +86,7 @@ fn write_grants(
     grants.check(&policy)?;
     let name = plugin.name().to_owned();
     let plugin = plugin.with_policy(policy.clone(), grants.base_dirs().clone());
-    let plugin = plugin.map_err(|error| CommandError::Usage(format!("nothing was granted: {error}")))?;
+    let plugin = plugin.map_err(|error| CommandError::Usage(format!("no grant was changed: {error}")))?;
     grants.write(lock, &name, &policy)?;
     // `art grant approve` shows the difference to this record when another component has replaced this one.
     grants.store_approved(&plugin)?;

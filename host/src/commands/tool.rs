@@ -28,7 +28,7 @@ pub(super) fn tool(global: &GlobalOptions, command: ToolCommand) -> Result<Exit,
     }
     check_plugins_folder(&config)?;
     if matches!(command, ToolCommand::List { retry: true }) {
-        // Without a limit of the time for compiling, no tool is skipped because it takes too long.
+        // `--retry` also compiles the tools that are skipped otherwise, because compiling them takes too long.
         config.compile_time = None;
     }
     let display = CompilationDisplay::new(global.json);
@@ -54,8 +54,8 @@ fn list(global: &GlobalOptions, toolbox: &Toolbox) {
     let schemas = toolbox.registry.list();
     if global.json {
         let plugins = toolbox.plugins();
-        let limits = plugins.iter();
-        let limits: JsonObject = limits
+        let limits: JsonObject = plugins
+            .iter()
             .map(|plugin| (plugin.schema().name.clone(), json!(plugin.limits())))
             .collect();
         return render::json(&json!({"tools": schemas, "limits": limits, "refused": toolbox.refused}));

@@ -74,19 +74,20 @@ struct Diagnostic {
 
 /// Builds the crate of `manifest` for `target`.
 pub(super) fn build(manifest: &Path, target: Target) -> Result<BuildOutput, CommandError> {
-    let run_error = || CommandError::file("run", "cargo");
+    // Returns a function that turns an I/O error into the error of this command.
+    let wrap_run_error = || CommandError::file("run", "cargo");
     let mut child = cargo_build(manifest, target)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(run_error())?;
+        .map_err(wrap_run_error())?;
     let mut outcome = BuildOutput::default();
     if let Some(messages) = child.stdout.take() {
         outcome
             .read_messages(BufReader::new(messages), manifest)
-            .map_err(run_error())?;
+            .map_err(wrap_run_error())?;
     }
-    outcome.succeeded = child.wait().map_err(run_error())?.success();
+    outcome.succeeded = child.wait().map_err(wrap_run_error())?.success();
     Ok(outcome)
 }
 
@@ -123,6 +124,7 @@ impl BuildOutput {
                         self.handle(message, manifest);
                     }
                 }
+                // The line is too long or not UTF-8. The next one can still be read.
                 Err(error) if bounded::is_invalid_text(&error) => {
                     render::note(&format!("skipped a message of cargo: {error}"));
                 }

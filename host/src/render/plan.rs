@@ -30,6 +30,8 @@ const MAX_ERROR: usize = 1_000;
 const MAX_DETAIL_LINE: usize = 160;
 /// Maximum length of the arguments of a call, in characters. The line with the arguments is cut further, as for every [`Detail`].
 const MAX_ARGUMENTS: usize = 1_000;
+/// Maximum length of the shown reason why a model call is tried again, or why a model took over a step, in characters.
+const MAX_REASON: usize = 200;
 /// Maximum length of the shown progress message of a tool, in characters.
 const MAX_PROGRESS: usize = 50;
 
@@ -106,8 +108,8 @@ fn retry_line(provider: &str, retry: &RetryContext) -> String {
         ModelErrorCode::RateLimited => format!("rate limited by {provider}"),
         ModelErrorCode::Timeout => format!("{provider} did not answer in time"),
         // The message already names the provider.
-        ModelErrorCode::NetworkError => one_line(&truncate(&retry.message, 200)),
-        _ => format!("{provider} failed: {}", one_line(&truncate(&retry.message, 200))),
+        ModelErrorCode::NetworkError => one_line(&truncate(&retry.message, MAX_REASON)),
+        _ => format!("{provider} failed: {}", one_line(&truncate(&retry.message, MAX_REASON))),
     };
     let wait = units::millis(retry.delay_ms);
     format!(
@@ -153,7 +155,7 @@ impl Detail {
     fn line(&self, width: usize) -> String {
         let line = format!("  {:<5} {}", self.mark, self.text);
         match prefix(&line, width) {
-            kept if kept.len() == line.len() => line,
+            shown if shown.len() == line.len() => line,
             _ => format!("{}...", prefix(&line, width.saturating_sub(3))),
         }
     }
@@ -173,7 +175,7 @@ fn new_details(item: &TodoItem, shown: &mut ShownDetails) -> Vec<Detail> {
     shown.fallback |= fallback.is_some();
     details.extend(fallback.map(|reason| Detail {
         mark: "model",
-        text: format!("takes over: {}", one_line(&truncate(reason, 200))),
+        text: format!("takes over: {}", one_line(&truncate(reason, MAX_REASON))),
     }));
     details
 }

@@ -48,7 +48,7 @@ pub(crate) struct ArchiveListOutput {
     pub(crate) entries: Vec<Entry>,
     /// How many entries the archive has or, if `name_contains` is given, how many of them have a name that contains it.
     pub(crate) entry_count: u64,
-    /// The sum of the sizes of the entries in `entry_count` without compression, in bytes, as the archive states them.
+    /// The sum of the uncompressed sizes of the entries that `entry_count` counts, in bytes, as the archive states them.
     pub(crate) total_size: u64,
     /// Whether entries are missing in the list or in the count.
     pub(crate) truncated: bool,
@@ -173,7 +173,8 @@ impl<'a> Listing<'a> {
 /// Returns whether an entry of this name may be written outside of the directory into which somebody unpacks the archive: whether
 /// the name is absolute or has a part `..`.
 fn leads_outside(name: &str) -> bool {
-    name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..")
+    let has_drive = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.get(1..2) == Some(":");
+    has_drive || name.starts_with(['/', '\\']) || name.split(['/', '\\']).any(|part| part == "..")
 }
 
 /// Returns the time that is this number of seconds after the start of 1970, in UTC, or `None` if it is out of range.

@@ -117,7 +117,7 @@ fn entries_are_selected_by_name_and_the_list_is_limited() {
 
 #[test]
 fn names_that_lead_out_of_the_target_directory_add_a_note() {
-    for name in ["../evil", "/etc/passwd", "a/../../b"] {
+    for name in ["../evil", "/etc/passwd", "a/../../b", "C:\\x"] {
         let listed = list(&tar_archive(&[(name, 1)]), json!({}));
         assert!(
             listed["notes"][0]
@@ -171,6 +171,7 @@ fn a_zip_file_that_states_a_huge_central_directory_is_refused() {
 /// directory; if `directory_size` is `None`, it states the real size.
 fn zip64_archive(files: &[(&str, &[u8])], directory_size: Option<u64>) -> Vec<u8> {
     let mut zip = zip_archive(files);
+    // The ZIP64 record takes the position of the end record, which moves to the end of the file.
     let start = zip.windows(4).rposition(|bytes| bytes == b"PK\x05\x06").unwrap();
     let mut end_record = zip.split_off(start);
     // Numbers begin with their lowest byte.
@@ -182,7 +183,7 @@ fn zip64_archive(files: &[(&str, &[u8])], directory_size: Option<u64>) -> Vec<u8
     // The ZIP64 record: its signature, and the size of the rest of it.
     zip.extend(b"PK\x06\x06");
     zip.extend(44_u64.to_le_bytes());
-    // Version 4.5 as the one that wrote the file and as the one that is needed to read it, and two numbers of disks, which are 0.
+    // Version 4.5 twice: the version that wrote the file, and the version needed to read it. Then two disk numbers, both 0.
     zip.extend([45, 0, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     for number in [count, count, directory_size.unwrap_or(size), offset] {
         zip.extend(number.to_le_bytes());
@@ -191,7 +192,7 @@ fn zip64_archive(files: &[(&str, &[u8])], directory_size: Option<u64>) -> Vec<u8
     zip.extend(b"PK\x06\x07\0\0\0\0");
     zip.extend((start as u64).to_le_bytes());
     zip.extend(1_u32.to_le_bytes());
-    // All ones in the end record mean that the counts, the size and the offset are in the ZIP64 record.
+    // If all bits of these fields of the end record are set, the counts, the size and the offset are in the ZIP64 record.
     end_record[8..20].fill(0xff);
     zip.extend(end_record);
     zip

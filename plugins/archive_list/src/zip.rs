@@ -1,6 +1,6 @@
 //! Zip files. The central directory near the end of the file lists the entries. The end record follows it, and states the size of
 //! the central directory. In a large archive, a ZIP64 record, which has room for larger numbers, and a locator of this record
-//! stand between the two.
+//! stand between the directory and the end record.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -59,7 +59,7 @@ fn check_central_directory(file: &mut File) -> Result<(), String> {
         .and_then(|bytes| bytes.try_into().ok());
     let size = u32::from_le_bytes(size_bytes.ok_or("the file is cut off: its directory is missing")?);
     let size = match size {
-        // All ones mean that the size is in the ZIP64 record.
+        // If all bits are set, the size is in the ZIP64 record.
         u32::MAX => zip64_directory_size(&tail).ok_or("the file is damaged: its ZIP64 record is missing")?,
         size => u64::from(size),
     };

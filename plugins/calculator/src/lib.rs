@@ -796,8 +796,9 @@ use symbols::Symbols;
         input = r#"{"expression":"3 * x + 1","scope":{"x":4}}"#,
         output = r#"{"result":13}"#
     ),
-    // From questions that differ in one place, the embedded model learns which words may be exchanged. The expressions with `x`
-    // and `y` do not occur in the questions, but the values of `x` and `y` do: it learns that these stand for any numbers.
+    // The model that is built into `art` learns from these examples: from questions that differ in one place, which words may
+    // replace each other. The numbers of the questions are the values of `x` and `y`, so any other numbers may stand in their
+    // places.
     example(
         ask = "I buy 7 at $3.45 each, how much do I pay in total?",
         ask = "I buy 7 at 3.45 each, how much do I pay in total?",

@@ -25,7 +25,7 @@ const MAX_DEPTH: usize = 64;
 
 /// The precedence of `to 2 decimals` and `to the nearest 10`.
 const DECIMALS: u8 = 0;
-/// The precedence of `+`, `-`, and words such as `more than`.
+/// The precedence of `+`, `-`, and words such as `more than` and `rounded to`.
 const SUM: u8 = 1;
 /// The precedence of `*`, `/`, the remainder, and words such as `of`.
 const PRODUCT: u8 = 3;
@@ -127,7 +127,7 @@ impl Parser<'_> {
             TokenKind::Punct('/') => (PRODUCT, Infix::Divide),
             TokenKind::Punct('%') => (PRODUCT, Infix::Modulo),
             TokenKind::Punct('^') => (POWER, Infix::Power),
-            // A variable or a constant after a value, even one with the name of an operator.
+            // A variable or a constant after a value makes a product, even if it has the name of an operator.
             TokenKind::Name(name) if self.symbols.contains(name) => (ADJACENT, Infix::Adjacent),
             TokenKind::Name(name) if name == "of" => (PRODUCT, Infix::Multiply),
             TokenKind::Name(name) if name == "mod" => (PRODUCT, Infix::Modulo),
@@ -267,7 +267,8 @@ impl Parser<'_> {
         !self.symbols.contains(word) && self.cursor.take_name(word)
     }
 
-    /// Reads the rest of what starts with `name`: of a variable or a constant, nothing; of a sentence or a function, its values.
+    /// Returns the value of what starts with `name`, which was read already. Reads the values of a sentence or a function, and
+    /// nothing more for a variable or a constant.
     fn parse_name(&mut self, name: &str, at: usize) -> Result<Complex64, EvalError> {
         if self.symbols.contains(name) {
             return self.symbols.get(name, at);
@@ -306,7 +307,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips what separates two values, and returns whether another one follows.
+    /// Skips what separates two values, and returns whether another value follows.
     fn skip_separator(&mut self) -> bool {
         let comma = self.cursor.take_punct(',');
         let and = self.cursor.take_name("and");

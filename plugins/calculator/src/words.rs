@@ -239,7 +239,7 @@ pub(crate) fn ends_value(name: &str) -> bool {
 }
 
 /// Replaces the [`PHRASES`], powers and roots such as `12th power`, fractions such as `2 thirds`, numbers such as `3 million`,
-/// and an `x` that means `times`. Drops words for money after a number. Writes words that end a value in lower case. Does not
+/// and an `x` that means `times`. Drops words for money after a number. Writes in lower case the words that end a value. Does not
 /// change a word that is the name of a variable or a constant, except in a power or a root such as `12th power`.
 pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result<Vec<Token>, EvalError> {
     let tokens: Vec<Token> = tokens
@@ -266,8 +266,8 @@ pub(crate) fn replace_phrases(tokens: &[Token], symbols: &Symbols<'_>) -> Result
     Ok(output)
 }
 
-/// Returns the token, in lower case if it is a word that ends a value and is not the name of a variable: the `OF` in `15% OF 80`
-/// becomes `of`.
+/// Returns the token, in lower case if it is a word that ends a value and is not the name of a variable or a constant: the `OF`
+/// in `15% OF 80` becomes `of`.
 fn lowercase_if_value_end(token: &Token, symbols: &Symbols<'_>) -> Token {
     let lower = match &token.kind {
         TokenKind::Name(name) if !symbols.contains(name) => name.to_lowercase(),
@@ -282,9 +282,9 @@ fn lowercase_if_value_end(token: &Token, symbols: &Symbols<'_>) -> Token {
     }
 }
 
-/// Replaces a phrase such as `12th power` or `4th root` at the start of `tokens`, and adds the new tokens to `output`. After its
-/// base, `to the 12th power` becomes `^ 12`. Before `of`, `12th power` becomes `nth_power 12`, and `4th root` becomes
-/// `nth_root 4`. Returns how many of `tokens` it replaces, or `None` if there is no such phrase.
+/// Replaces a phrase such as `12th power` or `4th root` at the start of `tokens`, and adds the new tokens to `output`.
+/// `to the 12th power` becomes `^ 12`. Without `to`, as in `12th power of 2`, `12th power` becomes `nth_power 12`, and `4th root`
+/// becomes `nth_root 4`. Returns how many of `tokens` it replaces, or `None` if there is no such phrase.
 fn replace_ordinal_phrase(tokens: &[Token], output: &mut Vec<Token>) -> Option<usize> {
     let at = tokens.first()?.at;
     let word_at = |index: usize| match &tokens.get(index)?.kind {
@@ -374,7 +374,7 @@ fn find_phrase(tokens: &[Token], symbols: &Symbols<'_>) -> Option<(usize, &'stat
     })
 }
 
-/// Returns the replacement of the first token if this starts with an `x` that means `times`, as in `12 x 12` and `12x12`.
+/// Returns the replacement of the first token if that token starts with an `x` that means `times`, as in `12 x 12` and `12x12`.
 /// `before` is the token before the `x`.
 fn replace_x(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) -> Option<Vec<Token>> {
     let [

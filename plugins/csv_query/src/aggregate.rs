@@ -58,8 +58,8 @@ impl Aggregation<'_> {
         if !is_refused {
             return Ok(());
         }
-        // If all cells are numbers but not of the same style, the error names the first that is not of `Style::Point`. If all
-        // cells are empty, it names the first row.
+        // If all cells are numbers but not of the same style, the error names the first cell that is not of `Style::Point`. If
+        // all cells are empty, it names the first row.
         let row = all_rows
             .clone()
             .find(is_no_number)
@@ -108,8 +108,8 @@ impl Aggregation<'_> {
         combine_numbers(self.aggregate, numbers).map_or(Value::Null, number::to_json)
     }
 
-    /// Returns the part of the sum of the whole column that `rows` contribute, in percent and rounded to two decimals. Without
-    /// a column, returns the part of all rows that `rows` are. Returns null if the whole sum or the number of all rows is 0.
+    /// Returns the percentage of the sum of the whole column that `rows` contribute, rounded to two decimals. Without a column,
+    /// returns what percentage of all rows are in `rows`. Returns null if the whole sum or the number of all rows is 0.
     fn share(&self, table: &Table, rows: &[usize]) -> Value {
         let all_rows: Vec<usize> = (0..table.rows.len()).collect();
         let aggregate = if self.column.is_some() {
@@ -161,7 +161,8 @@ fn combine_numbers(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
 }
 
 /// Returns the groups of `rows`, in the order in which they first appear. The rows of a group have the same cell in
-/// `group_column`, in any letter case. A group is this cell as the first of its rows writes it, and the indices of its rows.
+/// `group_column`, in any letter case. A group is a pair: this
+/// cell, as the first row of the group writes it, and the indices of the rows.
 pub(crate) fn group_rows(table: &Table, group_column: &Column, rows: &[usize]) -> Vec<(String, Vec<usize>)> {
     let mut group_indices: HashMap<String, usize> = HashMap::new();
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();

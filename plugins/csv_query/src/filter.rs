@@ -30,6 +30,7 @@ fn condition_of<'a>(table: &'a Table, filter: &Filter) -> Result<Condition<'a>, 
     if filter.value.is_some() && filter.date.is_some() {
         return Err(CsvError::Contradiction("value", "date"));
     }
+    // A comparative such as `older` stands for both the column and the operator.
     let (column, operator) = match (filter.comparative, filter.operator) {
         (Some(_), Some(_)) => return Err(CsvError::Contradiction("comparative", "operator")),
         (Some(_), None) if filter.column.is_some() => {

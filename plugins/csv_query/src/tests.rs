@@ -35,7 +35,7 @@ fn assert_error(input: Value, csv: &str, expected: &str) {
 }
 
 #[test]
-fn an_aggregate_refuses_the_field_columns_and_max_refuses_a_text_column() {
+fn columns_with_an_aggregate_and_the_maximum_of_a_text_column_are_refused() {
     let csv = "name,city,age,start\nAda,Bonn,36,08:00\nBob,Kiel,17,09:30\n";
     let grouped_with_columns = json!({"aggregate": "sum", "column": "age", "group_by": "city", "columns": ["name"]});
     assert!(query(grouped_with_columns, csv).unwrap_err().contains("`columns`"));
@@ -70,6 +70,18 @@ fn a_comparison_by_an_adjective_checks_the_unit() {
     assert!(query(with_comparative_and_operator, PETS).is_err());
     let older = json!({"columns": ["pet"], "filter": [{"comparative": "older", "value": 5, "unit": "years"}]});
     assert_rows(older, PETS, json!([{"pet": "Miso"}]));
+}
+
+#[test]
+fn min_at_the_start_of_a_column_name_is_no_unit_and_km_h_is_the_unit_kmh() {
+    let is_accepted = |column: &str, unit: &str| {
+        let filter = json!({"column": column, "operator": "gt", "value": 5, "unit": unit});
+        query(json!({"filter": [filter]}), &format!("name,{column}\nx,6\n")).is_ok()
+    };
+    assert!(is_accepted("min_weight", "kg"));
+    assert!(is_accepted("speed_km_h", "kmh"));
+    assert!(!is_accepted("duration_min", "kg"));
+    assert!(!is_accepted("distance_km", "kmh"));
 }
 
 #[test]
@@ -169,7 +181,7 @@ fn fields_that_would_be_ignored_are_refused() {
 
 #[test]
 fn distinct_or_superlative_with_group_by_or_aggregate_is_refused_with_both_names() {
-    // The first two fields are for lists of single rows, and the other two combine rows.
+    // `distinct` and `superlative` are for lists of single rows, but `group_by` and `aggregate` combine rows.
     for (field, value) in [("distinct", json!(true)), ("superlative", json!("heaviest"))] {
         for (other, other_value) in [("group_by", "species"), ("aggregate", "count")] {
             let mut input = json!({field: value});
@@ -440,6 +452,7 @@ fn every_filter_has_to_match() {
 
 #[test]
 fn rows_are_sorted_with_empty_cells_last() {
+    // Without `column`, the rows are sorted by the only numeric column, `score`.
     let names = |sort: &str| {
         let output = query(json!({"sort": sort}), SCORES).unwrap();
         output["rows"]

@@ -90,10 +90,15 @@ impl Unit {
     pub(crate) fn check(self, column: &Column) -> Result<(), CsvError> {
         let name = self.name();
         let column_words: Vec<String> = words_of_name(&column.name).collect();
-        let column_has = |unit_word: &str| column_words.iter().any(|word| word == unit_word);
+        let ends_with_min = column_words.last().is_some_and(|word| word == "min");
+        // In `min_weight`, `min` is the minimum.
+        let is_unit_word = |word: &str| word != "min" || ends_with_min;
+        let column_has = |unit_word: &str| is_unit_word(unit_word) && column_words.iter().any(|word| word == unit_word);
         let column_has_one_of = |unit_words: &[&str]| unit_words.iter().any(|word| column_has(word));
         let is_this_unit = |unit_words: &[&str]| unit_words.contains(&name.as_str());
+        let has_km_h = column_words.windows(2).any(|words| words == ["km", "h"]);
         let has_this_unit = column_has(&name)
+            || (self == Self::Kmh && has_km_h)
             || WORDS_FOR_UNITS
                 .iter()
                 .any(|words| is_this_unit(words) && column_has_one_of(words));

@@ -32,8 +32,9 @@ const MAX_CHARS: usize = 100;
 pub(crate) type Clock<'a> = &'a dyn Fn() -> Result<Timestamp, DateError>;
 
 impl Moment {
-    /// Parses `text`, which is the value of the input field `field`. Words such as `today` mean the current day in `zone`. If the
-    /// text ends with a zone in brackets, that zone is used instead, and is also the zone of a moment whose text has no offset.
+    /// Parses `text`, which is the value of the input field `field`. Words such as `today` mean the current day in `zone`. A zone
+    /// in brackets at the end of the text replaces `zone`. The moment is then in the zone in brackets, unless the text before the
+    /// brackets has an offset.
     pub(crate) fn parse(field: &'static str, text: &str, zone: &TimeZone, clock: Clock<'_>) -> Result<Self, DateError> {
         let text = text.trim();
         if let Some((text, zone)) = split_zone(text) {
@@ -79,8 +80,8 @@ impl Moment {
             .map_or(Self::Date(date), |time| Self::Local(date.to_datetime(time))))
     }
 
-    /// Takes the `text` from which this moment was parsed. If it names a recurring day such as `25 December` or `Friday`, returns
-    /// the moment with the day that `resolve` returns. Returns the moment unchanged otherwise.
+    /// Returns this moment with the day that `resolve` returns, if `text` names a recurring day such as `25 December` or
+    /// `Friday`. Returns the moment unchanged otherwise. `text` is the text from which this moment was parsed.
     pub(crate) fn resolve_recurring(
         &self,
         text: &str,
@@ -94,7 +95,7 @@ impl Moment {
         Ok(match self {
             Self::Date(_) => Self::Date(date),
             Self::Local(local) => Self::Local(date.to_datetime(local.time())),
-            // Not reached: a text that names a recurring day has no zone.
+            // Not reached: `Phrase::parse` reads no text with a zone.
             Self::Zoned(_) => self.clone(),
         })
     }

@@ -96,6 +96,7 @@ fn the_year_and_the_time_of_a_date_may_be_given_separately() {
         ["Christmas", "4 July", "Thanksgiving"].map(weekday),
         ["Saturday", "Sunday", "Thursday"]
     );
+    // A date with a year of its own keeps this year.
     assert_eq!(weekday("2026-11-21"), "Saturday");
     let input = json!({"operation": "convert", "date": "12 March 2027", "time": "3 pm", "from_zone": "Tokyo",
         "to_zone": "London"});
@@ -220,6 +221,8 @@ fn days_between(start: &str, end: &str) -> String {
     }
 }
 
+// A recurring day, such as `25 December` or `Friday`, does not name its year or week. As `start` it means the last such day
+// before `end`, and as `end` the next such day after `start`.
 #[test]
 fn a_recurring_start_is_the_last_one_before_the_end_and_a_recurring_end_the_next_one() {
     assert_eq!(days_between("today", "Christmas"), "34");

@@ -39,7 +39,7 @@ fn a_missing_last_line_break_is_shown() {
 }
 
 #[test]
-fn words_and_characters_are_marked_in_the_text() {
+fn changed_words_and_characters_are_marked_in_the_text() {
     assert_eq!(
         compare_texts("I like tea.", "I love green tea.", "words")["diff"],
         "I [-like-]{+love green+} tea."
@@ -110,6 +110,7 @@ fn long_texts_and_a_large_context_are_refused_with_advice() {
     assert!(error("a ".repeat(TOO_MANY_PARTS), "words").contains("more than 10000 words"));
     assert!(error(".".repeat(TOO_MANY_PARTS), "words").contains("more than 10000 words"));
     assert!(error("\r".repeat(TOO_MANY_PARTS), "lines").contains("more than 10000 lines"));
+    // White space counts as a word only directly after other white space, so the first line break does not count.
     assert!(error("\n".repeat(TOO_MANY_PARTS + 1), "words").contains("more than 10000 words"));
     let large_context = testing::failure(&DIFF_TEXT, json!({"before": "", "after": "", "context": 101}));
     assert_eq!(large_context.message, "`context` is 101: give a number from 0 to 100");

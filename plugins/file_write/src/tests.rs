@@ -32,8 +32,9 @@ impl TestFile {
         fs::read_to_string(self.path()).ok()
     }
 
-    fn input(&self, text: &str, existing: &str) -> Value {
-        json!({"path": self.path(), "text": text, "existing": existing})
+    /// Returns an input. `if_exists` says what to do with a file that exists: `replace`, `append` or `keep`.
+    fn input(&self, text: &str, if_exists: &str) -> Value {
+        json!({"path": self.path(), "text": text, "existing": if_exists})
     }
 
     /// Calls the tool without a decision of a person, and returns the question that it asks.

@@ -41,6 +41,7 @@ fn a_line_of_only_dashes_or_bars_is_kept_only_in_preformatted_text() {
     let text = |body: &str| fetch(html(body), json!({}))["text"].clone();
     assert_eq!(text("<pre>a\n---</pre><p>b"), "a\n---\n\nb");
     assert_eq!(text("<pre>| |</pre>"), "| |");
+    // The empty list item would be a line with only a dash.
     assert_eq!(text("<p>a<ul><li></ul>b"), "a\n\nb");
 }
 
@@ -49,6 +50,7 @@ fn only_the_part_that_was_asked_for_is_returned() {
     let headings = fetch(html(PAGE), json!({"only": "headings"}));
     assert_eq!((headings.get("text"), headings.get("title")), (None, None));
     assert_eq!(headings["headings"].as_array().unwrap().len(), 2);
+    // The links of the page to the same address again and to an e-mail address are left out.
     let links = fetch(html(PAGE), json!({"only": "links"}));
     let expected = json!([
         {"text": "Menu", "url": "https://example.com/menu"},

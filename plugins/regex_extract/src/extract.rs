@@ -53,8 +53,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the matches to report. Leaves out texts that match the pattern of the kind in the input but are not of this kind,
-    /// and if `unique` is set, repeated texts.
+    /// Returns the matches to report. If the input names a kind, leaves out texts that [`Kind::accepts`] refuses although they
+    /// match the pattern of the kind. If `unique` is set, leaves out repeated texts.
     fn wanted_matches(&self) -> impl Iterator<Item = Captures<'_>> {
         let mut seen = HashSet::new();
         let text = self.input.text.as_str();

@@ -161,7 +161,7 @@ fn is_vowel(grapheme: &str) -> bool {
 /// Returns whether a character is a decimal digit of any script, and not another number such as `½` or `Ⅷ`.
 fn is_digit(grapheme: &str) -> bool {
     let is_number = grapheme.starts_with(char::is_numeric) && !grapheme.starts_with(char::is_alphabetic);
-    // A digit is told from another number by a `0` that is put before it: the word boundary rules of Unicode (UAX #29) never
+    // Put a `0` before the character to find out whether it is a digit: the word boundary rules of Unicode (UAX #29) never
     // separate two digits, but they separate a digit from a number such as `½`.
     let is_one_word_with_zero = || format!("0{grapheme}").split_word_bounds().count() == 1;
     grapheme.starts_with(|c: char| c.is_ascii_digit()) || (is_number && is_one_word_with_zero())

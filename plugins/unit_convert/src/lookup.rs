@@ -47,6 +47,7 @@ fn find_by_symbol_in_any_case(text: &str) -> Lookup {
     let mut found = find_by_symbol(text, |a, b| a.to_lowercase() == b.to_lowercase());
     // `Mhz` matches twice: the table has the megahertz itself, and the hertz, which can have the prefix `mega`.
     found.dedup_by(|a, b| a.name == b.name);
+    // `is_empty` is called after `pop`, so it is true if there was only one match.
     match (found.pop(), found.is_empty()) {
         (None, _) => Lookup::None,
         (Some(measure), true) => Lookup::Unit(measure),

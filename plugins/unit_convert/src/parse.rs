@@ -10,8 +10,8 @@ use crate::{
 
 /// Maximum length of a unit, in characters.
 const MAX_CHARS: usize = 100;
-/// Maximum nesting depth of compounds, each of which is a product of units: four levels of parentheses, and the product outside
-/// of them, which has the depth 1.
+/// Maximum nesting depth of products of units. The product outside of all parentheses has the depth 1, so there may be four
+/// levels of parentheses.
 const MAX_DEPTH: usize = 5;
 /// Maximum number of words in the name of a unit.
 const MAX_WORDS: usize = 5;
@@ -129,7 +129,7 @@ struct Parser<'a> {
     tokens: Vec<Token>,
     /// Index of the next token.
     next: usize,
-    /// Nesting depth of the product that is being parsed: 1 for the outermost, 0 before it.
+    /// Nesting depth of the product that is being parsed: 1 for the outermost, 0 before parsing begins.
     depth: usize,
 }
 

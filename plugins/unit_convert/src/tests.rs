@@ -262,6 +262,7 @@ fn the_error_for_an_invalid_compound_names_the_reason() {
     assert_fails("m^99", "m", "a power must be a whole number from -9 to 9");
     assert_fails(&"(".repeat(50), "m", "more than 4 levels");
     assert_fails(&"m*".repeat(100), "m", "longer than 100 characters");
+    // A number that does not fit into 16 bits gets the error for a power, even where no power can stand.
     assert_fails("99999999", "m", "a power must be a whole number from -9 to 9");
     assert_fails("l/100km/s", "m", "put it into `value`");
 }

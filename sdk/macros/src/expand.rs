@@ -14,8 +14,8 @@ use crate::{describe, manifest};
 
 /// Expands to the function and the code that makes it a tool, or to the function and a compile error.
 pub(crate) fn tool(options: TokenStream, item: &TokenStream) -> TokenStream {
-    // Always emit the function itself, so that a mistake here does not cause one more error at each use of the
-    // function.
+    // Always emit the function itself, so that a mistake in its options or its signature does not cause one more error at each
+    // use of the function.
     match generate(options, item) {
         // Clippy would suggest a reference for an input that the function only reads, but a tool may take any input by value.
         Ok(generated) => quote!(#[allow(clippy::needless_pass_by_value)] #item #generated),
@@ -49,8 +49,8 @@ fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// Returns the name of a tool without the option `name`: the name of the package if it differs from that of the function only in
-/// hyphens, otherwise the name of the function.
+/// Returns the name of a tool without the option `name`: the name of the package if only hyphens distinguish it from the name of
+/// the function, otherwise the name of the function.
 pub(crate) fn default_tool_name(tool_function: &ToolFunction, package: &str) -> Result<String> {
     let name = tool_function.name.to_string();
     let name = name.strip_prefix("r#").unwrap_or(&name);

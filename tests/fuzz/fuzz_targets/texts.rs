@@ -1,4 +1,4 @@
-//! Checks that no text of a tool can control a terminal, hide in it or break a table.
+//! Checks that no text of a tool can control a terminal, hide in it or change the cells of the Markdown table in which it is shown.
 
 #![no_main]
 

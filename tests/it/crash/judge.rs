@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::world::{EffectLine, EndedCommand, Kill, World, block_on};
 
-/// Counts of what the crashes of a test interrupted.
+/// Counts of the killed processes of a test, and of what became of the calls of its runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// Number of processes that were killed: by the test, or by themselves at a named place.
@@ -227,7 +227,8 @@ fn check_effects(effects: &[EffectLine], calls: &BTreeMap<String, Call>) {
 
 /// Checks that each call ended, unless the journal says that its host could not continue the run (`host_failed`). Checks that no
 /// host resumed the run between the last announcement and the end of a call that must not be repeated: such a call would have
-/// gone on after a crash. Checks that only calls that must not be repeated have an unknown outcome.
+/// gone on after a crash. (A host that takes over a run first ends such a call with an unknown outcome, and then resumes the
+/// run.) Checks that only calls that must not be repeated have an unknown outcome.
 fn check_ends(journal: &[JournalEntry], calls: &BTreeMap<String, Call>) {
     let host_failed = journal.iter().any(|entry| entry.kind == "host_failed");
     let resumed: Vec<_> = journal

@@ -17,7 +17,7 @@ const WORKERS: u64 = 4;
 const HOMES: u64 = 2;
 /// Number of rounds after which the homes are replaced by new ones, so that the creation of a home is interrupted as well.
 const ROUNDS_PER_HOME: u64 = 25;
-/// Number of attempts to resume a run in which the process may be killed. In the attempts after them, it is not killed.
+/// In this number of first attempts to resume a run, the process may be killed. In later attempts it is not killed.
 const KILLABLE_ATTEMPTS: u32 = 4;
 /// Maximum accepted duration of a recovery, in milliseconds. A recovery usually takes a few hundredths of a second.
 const MAX_RECOVERY_MS: u64 = 20_000;
@@ -33,7 +33,7 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     /// Asks a question, kills some of the hosts of its run, and checks the run after it has ended.
-    fn round(&mut self, number: u64) {
+    fn run_round(&mut self, number: u64) {
         // Any word other than `ONE_STEP` leads to a plan with all steps.
         let manner = if self.chance.true_in_percent(30) {
             ONE_STEP
@@ -159,7 +159,7 @@ fn run_rounds(seed: u64, first_round: u64, rounds: u64, tally: &Mutex<Tally>) {
                     shared_thread,
                 };
                 let own_rounds = (first_round..first_round + rounds).filter(|number| number % WORKERS == index);
-                own_rounds.for_each(|number| worker.round(number));
+                own_rounds.for_each(|number| worker.run_round(number));
             });
         }
     });
@@ -180,6 +180,7 @@ fn crashes_at_random_moments_lose_no_run_and_repeat_only_repeatable_calls() {
     }
     let tally = tally.into_inner().unwrap();
     println!("{tally:?}");
+    // Fewer rounds than usual may interrupt too little.
     assert!(
         rounds < ROUNDS || tally.is_conclusive(),
         "the crashes came at harmless moments only: {tally:?}"

@@ -183,7 +183,7 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         interrupted: Vec<InterruptedCall>,
     },
-    /// The host cannot continue the run, for example because it is stopped. The run ends with an error.
+    /// The host cannot continue the run, for example because the host is stopped. The run ends with an error.
     HostFailed {
         /// Time of the event.
         at: Timestamp,
@@ -344,8 +344,8 @@ pub struct RunStart {
     #[serde(default = "first_version")]
     pub version: u32,
     /// Identifier of the way in which the host that starts the run counts fuel. It names the version of the WebAssembly engine,
-    /// the version of the rewriting of modules, and a digest of the fuel that instructions cost. A call that is repeated on a
-    /// host with another identifier may use other amounts of fuel.
+    /// the version of the code that instruments modules to count fuel, and a digest of the fuel that instructions cost. A call
+    /// that is repeated on a host with another identifier may use other amounts of fuel.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub fuel_basis: String,
     /// The question, its thread and its person. `traceId`, the identifier of the run, must be set.
@@ -369,7 +369,7 @@ pub struct RunStart {
     /// What each tool may use in a call, and what its recorded calls used, by name of the tool.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub records: BTreeMap<String, ToolRecord>,
-    /// Calls and tokens that the model used for its recorded steps and answers.
+    /// Numbers of model calls and tokens that the recorded steps and answers of the model took.
     #[serde(default, skip_serializing_if = "ModelRecord::is_empty")]
     pub model_record: ModelRecord,
     /// The last messages of the thread, oldest first (contract P10).

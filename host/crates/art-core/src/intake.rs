@@ -26,12 +26,12 @@ pub struct Intake {
     /// Seed of the random generator; `None` if the guest drew no random number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
-    /// The answers of the host, in the order in which the guest asked. Equal consecutive answers without
-    /// [bodies](Answer::bodies) share one crossing.
+    /// The answers of the host, in the order in which the guest asked. Equal consecutive answers without [content of
+    /// files or of the network](Answer::outside_content) share one crossing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<Crossing>,
-    /// Whether the record outgrew [`MAX_BYTES`](Self::MAX_BYTES). It then has no crossings, and the call cannot be
-    /// replayed.
+    /// Whether the record was too large: it outgrew [`MAX_BYTES`](Self::MAX_BYTES) or [`MAX_BODY_BYTES`](Self::MAX_BODY_BYTES),
+    /// or left too little room for the results of its run. It then has no crossings, and the call cannot be replayed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// The capability by which the guest took in something that is not recorded, such as the contents of a file. Such a call
@@ -82,7 +82,7 @@ fn are_default_links(links: &LinkSet) -> bool {
 impl Intake {
     /// Maximum size of the crossings of a record, in bytes of compact JSON without the base64 text of each [`Body`].
     pub const MAX_BYTES: usize = 1 << 20;
-    /// Maximum number of bytes that all [bodies](Answer::bodies) of a record have together.
+    /// Maximum number of bytes that a record has of [content of files and of the network](Answer::outside_content).
     pub const MAX_BODY_BYTES: usize = 4 << 20;
 
     /// Returns whether the record is empty.
@@ -91,7 +91,7 @@ impl Intake {
         *self == Self::default()
     }
 
-    /// Returns an upper bound of the size of the crossings with their bodies, in bytes of compact JSON.
+    /// Returns an upper bound of the size of the crossings, with the base64 text of each [`Body`], in bytes of compact JSON.
     #[must_use]
     pub fn max_encoded_bytes(&self) -> usize {
         let bytes =
@@ -99,7 +99,7 @@ impl Intake {
         self.crossings.iter().map(bytes).sum()
     }
 
-    /// Drops the crossings, and marks the record as one that outgrew its maximum.
+    /// Drops the crossings, and marks the record as one that was too large.
     pub fn truncate(&mut self) {
         self.crossings = Vec::new();
         self.truncated = true;
@@ -210,22 +210,22 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Returns the bodies of the answer: each [`Body`], and each text that comes from files or from the network, such as the name
-    /// of a header or the target of a link.
+    /// Returns everything in the answer that comes from files or from the network: each [`Body`], and texts such as the name of a
+    /// header or the target of a link.
     #[must_use]
-    pub fn bodies(&self) -> Vec<&[u8]> {
+    pub fn outside_content(&self) -> Vec<&[u8]> {
         match self {
-            Self::File(answer) => answer.bodies(),
-            Self::Stream(answer) => answer.bodies(),
-            Self::Response(answer) => answer.bodies(),
+            Self::File(answer) => answer.outside_content(),
+            Self::Stream(answer) => answer.outside_content(),
+            Self::Response(answer) => answer.outside_content(),
             _ => Vec::new(),
         }
     }
 
-    /// Returns the total size of the bodies, in bytes.
+    /// Returns the total size of the [outside content](Self::outside_content), in bytes.
     #[must_use]
     pub fn body_bytes(&self) -> usize {
-        self.bodies().iter().map(|body| body.len()).sum()
+        self.outside_content().iter().map(|body| body.len()).sum()
     }
 
     /// Returns what the guest asked for.
@@ -487,7 +487,7 @@ mod tests {
         }
 
         #[test]
-        fn no_crossing_is_larger_than_its_maximum(crossing in crossing()) {
+        fn the_json_of_a_crossing_is_smaller_than_the_computed_maximum(crossing in crossing()) {
             let text = serde_json::to_string(&crossing)?;
             let maximum = crossing.max_bytes_without_base64() + max_base64_bytes(crossing.answer.body_bytes());
             prop_assert!(text.len() < maximum, "{}", text);

@@ -38,7 +38,7 @@ pub enum Ending {
     Suspended(Suspension),
     /// The tool asks the host to run a subtask.
     Continuation(SubtaskRequest),
-    /// The call exhausted its fuel, or its calls into the host.
+    /// The call used up its fuel or its maximum number of calls into the host.
     FuelExhausted {
         /// The exhausted limit.
         limit: ExhaustedLimit,
@@ -66,9 +66,10 @@ pub enum Ending {
         /// The reason.
         reason: String,
     },
-    /// The guest called a function of an interface that it was not granted, and the result of the function cannot be an error.
+    /// The guest called a function that it was not granted and that cannot return an error, or its component is in quarantine,
+    /// since it disclosed a decoy secret.
     Denied {
-        /// The capability, the resource and the smallest grant that would allow it.
+        /// What was denied and the smallest grant that would allow it, or the reason for the quarantine.
         message: String,
     },
     /// The caller cancelled the call.
@@ -144,7 +145,7 @@ pub enum EndingKind {
     Suspended,
     /// The tool asked for a subtask, which this host cannot run yet.
     Continuation,
-    /// The call exhausted its fuel, or its calls into the host.
+    /// The call used up its fuel or its maximum number of calls into the host.
     FuelExhausted,
     /// The call exceeded its time limit.
     Timeout,
@@ -156,7 +157,7 @@ pub enum EndingKind {
     Trap,
     /// The output exceeds its limit, or violates the tool interface or the output schema of the tool.
     InvalidOutput,
-    /// The tool used a capability that it was not granted.
+    /// The tool used a capability that it was not granted, or its component is in quarantine.
     Denied,
     /// The caller cancelled the call.
     Cancelled,
@@ -341,7 +342,7 @@ pub struct LogRecord {
 /// Log and output streams of a call, bounded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallLog {
-    /// The lines that were kept.
+    /// The lines of the log, up to the limit.
     pub records: Vec<LogRecord>,
     /// Number of lines dropped after the limit was reached.
     pub dropped: u64,

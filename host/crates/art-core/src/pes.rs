@@ -1,4 +1,4 @@
-//! The plan of a thread, which is a conversation, and the state of the plan's items. PES stands for Plan, Execute, Synthesize.
+//! The plan of a thread (a conversation), and the state of the plan's items. PES stands for Plan, Execute, Synthesize.
 
 use std::collections::BTreeMap;
 
@@ -45,7 +45,8 @@ pub enum StepType {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolValidationMode {
-    /// The model is reminded to call them, but only a limited number of times. A step that never calls them counts as incomplete.
+    /// The model is reminded to call them, but only a limited number of times. A step that ends without having called them gets
+    /// an error.
     #[default]
     Strict,
     /// A missing call is only recorded.
@@ -88,7 +89,7 @@ pub struct TodoItem {
     /// The calls that carry out the step, as the planner wrote them. Without any, a model chooses the calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<PlannedCall>,
-    /// Why a model carried out the step, although the plan has its calls.
+    /// Why a model carried out the step, although the plan has calls for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<String>,
     /// How strictly the required tools are demanded; absent means strict.

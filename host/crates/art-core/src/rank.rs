@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_that_shares_no_word_with_a_document_ranks_nothing() {
+    fn a_query_that_shares_no_word_with_any_document_ranks_nothing() {
         assert_eq!(positions(&TOOLS, "zebra", 4), NO_POSITIONS);
         assert_eq!(positions(&[], "weather", 4), NO_POSITIONS);
         assert_eq!(positions(&["", "?!"], "", 4), NO_POSITIONS);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn words_past_the_bound_are_ignored() {
+    fn words_past_the_maximum_of_a_document_are_ignored() {
         let long = format!("{} late", "early ".repeat(MAX_DOCUMENT_WORDS));
         assert_eq!(positions(&[&long, "other"], "late", 9), NO_POSITIONS);
         assert_eq!(positions(&[&long, "other"], "early", 9), [0]);

@@ -18,15 +18,14 @@ pub fn prefix(text: &str, max_chars: usize) -> &str {
 
 /// Returns `text`, or as many of its first sentences as fit into `max_chars` characters. If the first sentence is longer, it is
 /// cut after a word and followed by `...`. If its first word alone is too long, the cut is inside that word. White space at the
-/// beginning of a text that is too long is dropped.
+/// beginning of the text is dropped.
 #[must_use]
 pub fn first_sentences(text: &str, max_chars: usize) -> Cow<'_, str> {
+    let text = text.trim_start();
     let beginning = prefix(text, max_chars);
     if beginning.len() == text.len() {
         return Cow::Borrowed(text);
     }
-    let text = text.trim_start();
-    let beginning = prefix(text, max_chars);
     let ends_sentence = |(end, c): &(usize, char)| {
         let rest = text.get(end + c.len_utf8()..).unwrap_or_default();
         matches!(c, '.' | '!' | '?') && rest.starts_with(char::is_whitespace) || matches!(c, '。' | '\n')
@@ -119,6 +118,7 @@ mod tests {
     fn white_space_before_the_first_sentence_is_dropped() {
         assert_eq!(first_sentences("\n Adds numbers. More.", 14), "Adds numbers.");
         assert_eq!(first_sentences(" aaaaaaaaaa", 5), "aaaaa...");
+        assert_eq!(first_sentences("  ab cd", 5), "ab cd");
     }
 
     #[test]

@@ -471,7 +471,7 @@ fn an_output_of_null_is_not_an_absent_output() {
 }
 
 #[test]
-fn the_answer_of_a_person_is_under_value_else_text_input_else_selected_values() {
+fn the_first_of_value_text_input_and_selected_values_is_the_answer_of_a_person() {
     let answer = |fields: Value| {
         let mut document = json!({"approved": true, "timestamp": 1});
         document

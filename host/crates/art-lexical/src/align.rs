@@ -15,8 +15,8 @@ use crate::words::{is_article, is_content_stem, is_question_word};
 const LEFT_OVER_COST: f64 = 100.0;
 /// Maximum cost of an alignment that is considered. It lets a refusal name up to three words that are left over.
 const MAX_CONSIDERED_COST: f64 = 3.5 * LEFT_OVER_COST;
-/// Cost of a word with content that the question lacks, or that the pattern lacks but the data or an example with the same
-/// template has. Also the cost of a value unlike those of the examples, and of an earlier result that stands for a whole text.
+/// Cost of a content word that the question lacks. Also of one that only the question has, if the data or an example with the
+/// same template has it too. Also of a value unlike those of the examples, and of an earlier result in place of a whole text.
 const CONTENT_WORD_COST: f64 = 0.2;
 /// Cost of a word without content that the question lacks, of a phrase such as `please` in the question, or of a whole text.
 const MINOR_WORD_COST: f64 = 0.1;
@@ -106,8 +106,8 @@ impl Alignment {
 }
 
 /// Returns the steps in which `item` matches the tokens from `at` on. The name of a column or a key in the data matches no word
-/// of the pattern: "how many employees" does not ask for the number of rows if there is a column `employees`. A value that is
-/// unlike those of the examples must not contain a word of their questions.
+/// of the pattern: "how many employees" does not ask for the number of rows if there is a column `employees`. A value unlike
+/// those of the examples contains no word of their questions. A slot is not filled after a word that precedes only other slots.
 fn match_item(pattern: &Pattern, item: &PatternItem, reading: &Reading, at: usize) -> Vec<Step> {
     let rest = reading.tokens_from(at);
     let Some(class) = &item.class else {
@@ -163,7 +163,7 @@ fn drop_item(item: &PatternItem, at: usize) -> Step {
     Step::new(effect, 1, at..at, cost)
 }
 
-/// Returns the cheapest alignment: the shortest path from the beginnings to the ends. Returns `None` if too little is in common.
+/// Returns the cheapest alignment: the shortest path from both beginnings to both ends that costs under [`MAX_CONSIDERED_COST`].
 pub(crate) fn align(pattern: &Pattern, reading: &Reading) -> Option<Alignment> {
     let end = (pattern.items.len(), reading.tokens.len());
     let mut cheapest = BTreeMap::from([((0, 0), Alignment::default())]);

@@ -1,4 +1,4 @@
-//! The class of a slot: which words of a question can fill it, learnt from all values that the examples give its parameter.
+//! The class of a slot (a place for a value in a pattern): which words can fill it, learnt from all values of its parameter.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub(crate) enum Class {
     PathOrUrl(PathOrUrl),
     /// A value such as those of the examples: arithmetic, a date, a unit, a quoted text.
     LikeExamples(ExampleValues),
-    /// A whole text in one of these forms. It is not aligned with words, but has a slot in `Pattern::text_slots`.
+    /// A whole text (quoted, after a colon or attached) in one of these forms. Its slot is in `Pattern::text_slots`, not `items`.
     WholeText(TextForms),
 }
 
@@ -121,7 +121,7 @@ impl ExampleValues {
     fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
         // An example may show a quoted "the" as a value, but without quotes it is a word of grammar.
         let is_content = |token: &Token| !is_function_word(token.word_stem());
-        let has_content = |one: &Filler| tokens.iter().take(one.length).any(is_content);
+        let has_content = |filler: &Filler| tokens.iter().take(filler.length).any(is_content);
         let shown = name_fillers(tokens, [&self.texts]).into_iter().filter(has_content);
         let composed = self.number_or_date_fillers(tokens, reading);
         shown.chain(composed).chain(self.open_fillers(tokens)).collect()
@@ -161,11 +161,11 @@ impl ExampleValues {
         let longest = lengths.max().unwrap_or(1).min(MAX_OPEN_WORDS);
         let is_open = !self.has_numbers_or_dates;
         let words = beginnings(tokens, longest).filter(|words| is_open && words.iter().all(is_content_word));
-        let plain = words.map(|words| Filler::new(words.len(), words.iter().map(|word| &word.text).join(" "), true));
+        let unquoted = words.map(|words| Filler::new(words.len(), words.iter().map(|word| &word.text).join(" "), true));
         let is_accepted = |token: &&Token| token.kind == TokenKind::Quoted && (self.has_quoted || is_open);
         let quoted = tokens.first().filter(is_accepted);
         let quoted = quoted.map(|token| Filler::new(1, token.text.as_str(), !self.has_quoted));
-        plain.chain(quoted).collect()
+        unquoted.chain(quoted).collect()
     }
 }
 
@@ -234,7 +234,7 @@ impl PathOrUrl {
         Some(Self { kind, endings })
     }
 
-    /// Returns the path or address that `token` is, if it is one. A path with an ending that no example has is unknown: "what is in"
+    /// Returns the path or address that `token` is, if any. A path with an ending that no example has is unknown: "what is in"
     /// an archive asks for something else than "what is in" a text. A word with a slash is unknown too, since it may be "and/or".
     pub(crate) fn filler(&self, token: &Token) -> Option<Filler> {
         let is_path_or_url = match token.kind {

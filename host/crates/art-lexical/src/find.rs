@@ -78,7 +78,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Returns the cost of the alignment of a text with `pattern`, and the call. Fails with the cost and the reason if there is no call.
+    /// Returns the cost of the alignment of a text with `pattern`, and the call. If there is no call, fails with cost and reason.
     fn match_pattern(&self, reading: &Reading, pattern: &Pattern) -> Result<(f64, Call), (f64, String)> {
         let no_example = || (f64::INFINITY, NO_EXAMPLE.to_owned());
         let alignment = align(pattern, reading).ok_or_else(no_example)?;
@@ -99,7 +99,7 @@ impl Finder<'_> {
         Ok((alignment.cost, call))
     }
 
-    /// Returns the call of a tool with `input`, or `None` if the tool refuses it with a number and with a text as earlier result.
+    /// Returns the call of a tool with `input`, or `None` if the tool accepts neither a number nor a text as the earlier result.
     fn make_call(&self, tool_index: usize, input: &Value) -> Option<Call> {
         let allows = |sample: &Value| {
             let with_sample = |text: &str| match text {
@@ -119,12 +119,12 @@ impl Finder<'_> {
     }
 
     /// Returns a text of an input with a reference in place of an attachment's name or [`EARLIER_RESULT`] (see `insert_into`).
-    fn resolve(&self, text: &str, as_text: bool) -> Value {
+    fn resolve(&self, text: &str, earlier_as_text: bool) -> Value {
         let name = text.strip_prefix(ATTACHMENT_PREFIX);
         let file = name.filter(|name| self.files.iter().any(|file| file.name == *name));
         match (file, &self.earlier_place) {
             (Some(file), _) => json!({"$attachment": file}),
-            (None, Some(earlier)) if text.contains(EARLIER_RESULT) => earlier.insert_into(text, as_text),
+            (None, Some(earlier)) if text.contains(EARLIER_RESULT) => earlier.insert_into(text, earlier_as_text),
             _ => text.into(),
         }
     }

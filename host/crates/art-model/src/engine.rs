@@ -59,7 +59,7 @@ impl ReasoningEngine {
     /// Creates an engine like [`new`](Self::new) with additional models in this process, each as its own provider.
     ///
     /// # Errors
-    /// Same as [`new`](Self::new); also fails if the settings define a provider with the name of the provider of such a model.
+    /// Same as [`new`](Self::new); also fails if the settings define a provider that has the same name as one of these.
     pub fn with_models(
         settings: ModelSettings,
         environment: impl Fn(&str) -> Option<String>,
@@ -94,8 +94,8 @@ impl ReasoningEngine {
     /// and `/`. Without a model, the default model of the provider is used.
     ///
     /// # Errors
-    /// Fails with [`art_core::error::ModelErrorCode::ProviderNotSupported`] for an unknown provider, `ProviderNotConfigured` if the
-    /// provider has no default model, and `ModelNotFound` if a provider in this process does not have the model. Models of a
+    /// Fails with [`art_core::error::ModelErrorCode::ProviderNotSupported`] for an unknown provider, `ProviderNotConfigured` if
+    /// the provider has no default model, and `ModelNotFound` if a provider in this process does not have the model. Models of a
     /// remote provider are not checked; see [`ReasoningEngine::probe`].
     pub fn resolve(&self, name: &str) -> Result<RuntimeProviderConfig, ModelError> {
         resolve(&self.inner.providers, name)
@@ -118,8 +118,8 @@ impl ReasoningEngine {
         call::stream(Arc::clone(&self.inner), config.clone(), request)
     }
 
-    /// Checks whether a model can be called: whether the provider answers, accepts the key and has the model. Requests the list of
-    /// models, which uses no tokens. Gives up after `max_wait`. A model in this process is always available.
+    /// Checks whether a model can be called: whether the provider answers, accepts the key and has the model. Requests the list
+    /// of models, which uses no tokens. Gives up after `max_wait`. A model in this process is always available.
     pub async fn probe(&self, config: &RuntimeProviderConfig, max_wait: Duration) -> Probe {
         match lookup(&self.inner.providers, &config.provider_name) {
             Err(error) => Probe::failed(error),

@@ -207,7 +207,8 @@ impl Exchange {
                 }
                 StreamEvent::Metadata(mut metadata) => {
                     // Trust only the provider's own address: another server could report a cost of zero to defeat the cost limit.
-                    if self.remote.defaults_at_built_in_address().is_none() {
+                    let is_at_built_in_address = self.remote.defaults_at_built_in_address().is_some();
+                    if !is_at_built_in_address {
                         metadata.cost_usd = None;
                     }
                     self.queue_redacted(StreamEvent::Metadata(metadata));
@@ -217,7 +218,8 @@ impl Exchange {
         }
     }
 
-    /// Measures an event, redacts the key in it, and puts it into `ready`.
+    /// Counts the output in an event, or adds times and estimated token counts to it if it is metadata; then redacts the key in it
+    /// and puts it into `ready`.
     fn queue_redacted(&mut self, event: StreamEvent) {
         let event = self.meter.measure(event);
         self.ready.extend(self.redactor.redact_event(event));

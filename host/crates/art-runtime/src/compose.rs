@@ -32,7 +32,7 @@ use crate::secrets::SecretStore;
 pub struct Toolbox {
     /// The registered tools.
     pub registry: Arc<ToolRegistry>,
-    /// The components whose tools are registered. They change when the plugins folder is watched.
+    /// The components whose tools are registered. While the plugins folder is watched, they change with its files.
     plugins: Arc<RwLock<Vec<Arc<Plugin>>>>,
     /// Loads changed files of the plugins folder, if there is one.
     reloader: Option<Arc<Reloader>>,
@@ -209,7 +209,7 @@ pub fn open_engine(config: &Config) -> Result<ReasoningEngine, RuntimeError> {
     )?)
 }
 
-/// Returns the configuration of the model named `name`, `PROVIDER[:MODEL]`.
+/// Returns the configuration of the model `name`, which has the form `PROVIDER` or `PROVIDER:MODEL`.
 ///
 /// # Errors
 /// Fails if there is no such model or if it is not set up.

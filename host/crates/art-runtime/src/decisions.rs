@@ -266,8 +266,8 @@ pub(crate) async fn refuse_if_waiting(runtime: &Runtime, thread_id: &str) -> Res
     })
 }
 
-/// Returns the decisions that a run can apply now, with the identifiers of the suspensions: those that people made, and the
-/// default decisions of expired questions, which this function stores first.
+/// Returns the decisions that a run can apply now, each with the identifier of its suspension. They are the decisions that people
+/// made, and the default decisions of expired questions, which this function stores first.
 ///
 /// # Errors
 /// Fails if the store cannot be read or written.
@@ -320,8 +320,8 @@ pub(crate) fn decided_event(suspension_id: &str, decision: &Decision) -> RunEven
 /// Returns the decision in the form that the tool of an approved call receives (contract C18), or `None` if it was not
 /// the tool that asked but the host.
 pub(crate) fn hitl_context(approval: &Approval) -> Option<HitlContext> {
-    let asked = &approval.suspension;
-    (asked.cause == SuspensionCause::Tool).then(|| asked.hitl_context(&approval.decision.feedback))
+    let Approval { suspension, decision } = approval;
+    (suspension.cause == SuspensionCause::Tool).then(|| suspension.hitl_context(&decision.feedback))
 }
 
 /// Makes the grants that a person approved for a call, unless they exist already. A question that expired grants nothing, even

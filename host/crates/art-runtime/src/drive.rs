@@ -187,12 +187,12 @@ impl<'a> Driver<'a> {
             start: Box::new(start),
         };
         let (run, mut effects) = Run::start(&started).map_err(RuntimeError::internal)?;
-        let new = new_run(run.started_with());
+        let stored_run = new_run(run.started_with());
         let mut log = RunLog::begin(
             Arc::clone(&runtime.store),
             Arc::clone(&runtime.declarations),
             lease.lease().clone(),
-            new,
+            stored_run,
         );
         attached::add_attachments(&mut log, &run.started_with().props.attachments, &mut effects);
         let start_error = log.add(&started, effects).err();
@@ -209,6 +209,8 @@ impl<'a> Driver<'a> {
             self.end_with_error(error).await;
         }
         let report = driven?;
+        // If the run has ended, the commit of its end has released the lease as well. If it waits for a decision, the lease is
+        // released here.
         let is_released = self.log.has_released_lease();
         let (answer, lease) = self.into_answer(report);
         if is_released {
@@ -250,8 +252,8 @@ impl<'a> Driver<'a> {
     }
 
     /// Applies the decisions that were made meanwhile about suspended calls. Returns whether there are any decisions. The run is
-    /// stored as suspended before the decisions are looked up. So whoever decides after that finds a suspended run and can resume
-    /// it.
+    /// stored as suspended before the decisions are looked up. So a person whose decision comes too late for this look-up finds a
+    /// suspended run and can resume it.
     async fn apply_ready_decisions(&mut self) -> Result<bool, RuntimeError> {
         let trace_id = self.run.trace_id();
         let ready = decisions::load_ready_decisions(self.runtime.store.as_ref(), trace_id).await;

@@ -92,7 +92,7 @@ pub enum GrantError {
         /// The list of components in quarantine.
         path: PathBuf,
     },
-    /// A grant is invalid for every tool.
+    /// The grants are invalid in themselves, whichever tool they are for.
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// The earlier grants were made for another component. Adding a grant would approve all earlier ones for this component

@@ -239,7 +239,7 @@ fn insert_value(event: &mut Value, pointer: &str, value: Value) -> Option<()> {
     (index == list.len().to_string()).then(|| list.push(value))
 }
 
-/// Returns the journal of a run, which the store verifies, with the large values of its events inserted again.
+/// Returns the journal of a run, with the large values of its events inserted again. The store verifies the journal.
 ///
 /// # Errors
 /// Fails if the store cannot be read, or if the journal or one of its values was changed or is missing.

@@ -109,10 +109,10 @@ impl Runtime {
     /// # Errors
     /// Fails if the question has no plan, if its thread does not exist, or if the store cannot be read.
     pub async fn review_plan(&self, mut question: Question) -> Result<PlanReview, RuntimeError> {
-        let to_run = question.plan.take();
-        let to_run = to_run.ok_or_else(|| RuntimeError::Plan("the question has no plan".to_owned()))?;
-        let plan = to_run.plan.with_values(&to_run.values);
-        let size_error = to_run.plan.size_error(&to_run.values);
+        let plan_to_run = question.plan.take();
+        let plan_to_run = plan_to_run.ok_or_else(|| RuntimeError::Plan("the question has no plan".to_owned()))?;
+        let plan = plan_to_run.plan.with_values(&plan_to_run.values);
+        let size_error = plan_to_run.plan.size_error(&plan_to_run.values);
         let with_inserted_values = PlanToRun {
             plan: plan.clone(),
             ..PlanToRun::default()

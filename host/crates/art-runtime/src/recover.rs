@@ -62,7 +62,7 @@ impl Runtime {
     /// identifier of the run, with the owner of its conversation if the conversation belongs to a particular person.
     ///
     /// # Errors
-    /// Fails if there is no such run for the person, the run has ended, another process works on it, or the store fails.
+    /// Fails if the owner has no such run, the run has ended, another process works on it, or the store fails.
     pub async fn cancel(&self, run: impl Into<UserRun>) -> Result<(), RuntimeError> {
         let UserRun { trace_id, owner } = run.into();
         let no_run = || RuntimeError::NoRun { id: trace_id.clone() };
@@ -130,7 +130,7 @@ pub(crate) struct TakenOverRun {
 /// are not yet committed.
 ///
 /// # Errors
-/// Fails if there is no such run for the person, the run has ended, another process works on it, its model is not set up, a newer
+/// Fails if the owner has no such run, the run has ended, another process works on it, its model is not set up, a newer
 /// version of the host began it, or the store cannot be read.
 pub(crate) async fn take_over(runtime: &Runtime, run: &UserRun) -> Result<TakenOverRun, RuntimeError> {
     let UserRun { trace_id, owner } = run;
@@ -333,8 +333,8 @@ async fn rebuild(store: &Arc<dyn Store>, record: &RunRecord, lease: &Lease) -> R
     Ok(RebuiltRun { run, log, call_usages })
 }
 
-/// Returns the usages of the tool calls of a journal that were made and have ended, in the order in which they ended. A call that
-/// was refused before it was made is left out.
+/// Returns the usages of those tool calls that were made and have ended according to `events`, in the order in which they ended.
+/// A call that was refused before it was made is left out.
 fn usages_of_ended_calls(events: &[RunEvent]) -> Vec<CallUsage> {
     let mut made_calls = BTreeMap::new();
     let mut call_usages = Vec::new();

@@ -209,8 +209,9 @@ impl Reloader {
 
     /// Returns the sizes and times of the files of a component. They change whenever a file is written or replaced.
     fn stamps(&self, name: &str) -> FileStamps {
-        ["wasm", "toml"].map(|ending| {
-            let found = self.folder.join(format!("{name}.{ending}")).symlink_metadata().ok()?;
+        ["wasm", "toml"].map(|extension| {
+            let path = self.folder.join(format!("{name}.{extension}"));
+            let found = path.symlink_metadata().ok()?;
             Some((found.len(), found.modified().ok()?))
         })
     }
@@ -232,9 +233,9 @@ fn is_unchanged(earlier: &Plugin, new: &Plugin) -> bool {
 /// Returns the name of the component to which a file of the folder belongs, or `None` if the file is neither a component nor its
 /// grants.
 fn component_name(path: &Path) -> Option<String> {
-    let ending = path.extension()?.to_str()?;
+    let extension = path.extension()?.to_str()?;
     let name = path.file_stem()?.to_str()?;
-    let belongs_to_component = (ending == "wasm" || ending == "toml") && !name.starts_with('.');
+    let belongs_to_component = (extension == "wasm" || extension == "toml") && !name.starts_with('.');
     belongs_to_component.then(|| name.to_owned())
 }
 
@@ -283,6 +284,7 @@ fn reload_changes(
     events: &Receiver<notify::Result<notify::Event>>,
     on_reload: &impl Fn(&str, &Reload),
 ) {
+    // For each changed component, the stamps of its files, and since when the files have had these stamps.
     let mut waiting: BTreeMap<String, (Instant, FileStamps)> = BTreeMap::new();
     loop {
         let event = match waiting.is_empty() {

@@ -46,7 +46,7 @@ pub struct Replay {
     /// The tool calls that were not run again. Their recorded results were used.
     #[serde(rename = "taken")]
     pub skipped: Vec<SkippedCall>,
-    /// Number of those requests to models of which the journal has a digest.
+    /// Number of requests to models that were compared. Only a request whose digest is in the journal can be compared.
     pub requests: u64,
     /// Number of these requests that the current prompts word differently. This does not count as a difference, since the replay
     /// uses the recorded replies.
@@ -90,7 +90,7 @@ pub enum SkipReason {
     /// The end of the call depended on time, on a cancellation or on the state of the host. Or the call ended with a trap, so
     /// that its use of fuel is only approximate.
     NotRepeatable,
-    /// The call had not ended.
+    /// The journal announces the call, but has no end that belongs to this announcement.
     Unfinished,
     /// The journal does not have what the call took in, because an earlier version of the host wrote it.
     NoRecord,
@@ -125,8 +125,8 @@ impl fmt::Display for SkipReason {
 }
 
 impl From<DivergenceReason> for SkipReason {
-    /// Converts the reason why the record of what a call took in is incomplete. The other reasons, for which a replay differs
-    /// from a complete record, do not occur here.
+    /// Converts the reason why the record of what a call took in is incomplete. The other reasons do not occur here: they say why
+    /// a replay differs from a complete record.
     fn from(reason: DivergenceReason) -> Self {
         match reason {
             DivergenceReason::Truncated => Self::TookTooMuch,

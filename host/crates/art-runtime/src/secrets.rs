@@ -367,7 +367,8 @@ struct LastRead {
     secrets: Arc<Secrets>,
 }
 
-/// The inode, the length and the modification time of the file. At least one of them changes when the file is written.
+/// The inode, the length and the modification time (seconds and nanoseconds) of the file. At least one of them changes when the
+/// file is written.
 type Stamp = (u64, u64, i64, i64);
 
 impl SecretStore {
@@ -457,7 +458,8 @@ mod tests {
     /// For [`SecretStore::secrets`]: the call uses secrets, so a change of the file is seen at once.
     const CALL_USES_SECRETS: bool = true;
 
-    /// Returns the configuration of a home. Its secrets are beside `art.toml`, and its list of quarantine is beside its database.
+    /// Returns the configuration of a home. The secrets are beside `art.toml`, and the list of components in quarantine is beside
+    /// the database.
     fn config(home: &Path) -> Config {
         let mut config = Config {
             file_path: home.join("art.toml"),

@@ -30,7 +30,7 @@ pub struct StandingApprovals {
     folder: PathBuf,
 }
 
-/// A standing approval with its identifier, which follows from its content.
+/// A standing approval with its identifier, which is computed from its content.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredApproval {
@@ -127,9 +127,9 @@ impl StandingApprovals {
         }
     }
 
-    /// Returns the identifier of this person's approval that covers a call which waits for a decision because a rule of the
-    /// operator or the risk of its tool demands a decision. Returns `None` if there is no such approval, or if the call waits for
-    /// another reason. The approval was added after the call began to wait; otherwise the call would not wait.
+    /// Returns the identifier of this person's approval that covers a call which already waits for a decision, or `None` if there
+    /// is none. Only a call that waits because of a rule of the operator or the risk of its tool can be covered. The approval was
+    /// added after the call began to wait; otherwise the call would not wait.
     #[must_use]
     pub fn find_for(&self, suspended: &SuspendedCall, user_id: Option<&str>) -> Option<String> {
         let (digest, call) = (suspended.tool_digest.as_deref(), &suspended.call);

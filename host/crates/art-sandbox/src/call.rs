@@ -103,7 +103,8 @@ impl Invocation {
         store.limiter(|state| &mut state.limiter);
         store.call_hook_async(CrossingHook);
         store.set_fuel(limits.fuel)?;
-        // The engine calls the host after each interval of fuel. `CrossingHook` sets the length of an interval when it begins.
+        // The engine calls the host after each interval of fuel. `CrossingHook`, which runs when execution passes from the guest
+        // to the host or back, sets the length of each interval when the interval begins.
         store.fuel_async_yield_interval(Some(MAX_INTERVAL_FUEL))?;
         store.set_hostcall_fuel(usize::try_from(limits.output_bytes + EXTRA_TRANSFER_BYTES).unwrap_or(usize::MAX));
         store.set_max_component_handles(limits.handles as usize);
@@ -233,7 +234,7 @@ impl Invocation {
         };
         let usage = self.usage(bytes_out, cpu);
         let ending = match result {
-            // The engine limits only the fuel of the guest's instructions. The usage also has that of its calls into the host.
+            // The engine limits only the fuel of the guest's instructions. The usage also has the fuel of calls into the host.
             Ok(Ok(_)) if usage.fuel > self.limits.fuel => self.fuel_exhausted_ending(),
             Ok(Ok(_)) if bytes_out > self.limits.output_bytes => self.too_large_ending(bytes_out),
             Ok(Ok(outcome)) => convert::ending(outcome),
@@ -260,9 +261,9 @@ impl Invocation {
         state.outside.take_intake(self.given.clone(), state.secrets.redactor())
     }
 
-    /// Makes change sets, which a person commits or drops, of the changes that a successful call staged. Drops the staged changes
-    /// of any other call. Also notes what the quotas did not allow. Returns the ending, which becomes an error if a change set
-    /// cannot be made.
+    /// Turns the changes that a successful call staged into change sets, which a person later commits or drops. Drops the staged
+    /// changes of any other call. Also notes what the quotas did not allow. Returns the ending, which becomes an error if a
+    /// change set cannot be made.
     fn make_change_sets(&mut self, ending: Ending) -> Ending {
         let Some(files) = self.store.data_mut().files.take() else {
             return ending;

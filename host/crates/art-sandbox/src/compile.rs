@@ -1,8 +1,8 @@
 //! Compiles components. If the host has a compiler program, this is done in a separate process, so that a component that
 //! makes the compiler hang, run out of memory or crash does not affect the host.
 //!
-//! The components that are compiled at one start of the host have a limited processor time together, of which each gets a share.
-//! A component that uses up its share is postponed for a day.
+//! All components that are compiled at one start of the host together get a limited processor time, and each component gets a
+//! share of this time. A component that uses up its share is postponed for a day.
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -26,8 +26,8 @@ use crate::error::LoadError;
 use crate::inspect::MAX_COMPONENT_BYTES;
 use crate::instrument::instrument;
 
-/// Processor time for a component of any size, in seconds. It is short, so that even many small components whose author made
-/// them slow to compile do not take long together.
+/// Processor time that a component gets whatever its size, in seconds; more is added for each MiB. It is short, so that even many
+/// small components whose author made them slow to compile do not take long together.
 const BASE_CPU_SECONDS: u64 = 10;
 /// Additional processor time for each MiB of a component, in seconds. Ordinary code takes less than this.
 const CPU_SECONDS_PER_MIB: u64 = 6;

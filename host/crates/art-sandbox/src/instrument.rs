@@ -47,8 +47,8 @@ const CHECK: [u8; 3] = [0x03, 0x40, 0x0b];
 /// Returns the component with all its core modules rewritten.
 ///
 /// # Errors
-/// Fails if the component cannot be parsed, is nested too deeply, or has a module with several memories. The engine's
-/// own setting allows several memories, because the adapters that it generates need them.
+/// Fails if the component cannot be parsed, is nested too deeply, or has a module with several memories. The engine cannot refuse
+/// such a module itself, because the adapters that the engine generates need several memories.
 pub(crate) fn instrument(component: &[u8]) -> wasmtime::Result<Vec<u8>> {
     instrument_component(component, &prices(), 0)
 }
@@ -290,12 +290,12 @@ impl Module {
         // The bodies so far are those of the functions before this one.
         let ty = self.function_types.get(self.bodies.len());
         let parameters = ty.and_then(|ty| self.parameter_counts.get(*ty as usize));
-        // The compiler refuses a function without a type.
+        // The default is only for an invalid module, in which a function has no type: the compiler refuses it later.
         parameters.copied().unwrap_or_default()
     }
 
-    /// Writes code that replaces a bulk instruction. The code stores the length in `length_local` and compares it: up to one
-    /// chunk, which is the common case, it runs the instruction itself; above that, it calls `function`.
+    /// Writes code that replaces a bulk instruction. The code stores the length in `length_local`. If the length is at most one
+    /// chunk, which is the common case, the code then runs the instruction itself; otherwise it calls `function`.
     fn push_bulk_operation(
         &self,
         code: &mut Vec<u8>,
@@ -503,8 +503,8 @@ struct Label {
     is_loop: bool,
     /// Maximum over all branches to the end of the block that were passed so far.
     at_end: UsedFuel,
-    /// The fuel that was used before an `if`, with which its `else` branch starts. Without an `else`, the code after the `if` may
-    /// start with it.
+    /// The fuel that was used before an `if`. The `else` branch starts with this use. If there is no `else`, the code after the
+    /// `if` may start with it, namely when the condition is false.
     at_else: UsedFuel,
 }
 
@@ -590,7 +590,7 @@ impl UncheckedFuel {
         }
     }
 
-    /// Notes the fuel that was used at a branch to the block that is `depth` levels above the innermost one.
+    /// Notes the fuel that was used before a branch to the block that is `depth` levels above the innermost one.
     fn branch(&mut self, depth: u32) {
         let used = self.used;
         if let Some(label) = self.labels.iter_mut().rev().nth(depth as usize)
@@ -686,7 +686,7 @@ fn last_chunk(instruction: &[u8]) -> Vec<u8> {
 }
 
 /// Returns a loop over the chunks, the lowest address first. `advances_source` says whether parameter 1 is an address or offset,
-/// which has to grow from chunk to chunk. In `memory.fill` it is the byte to write instead.
+/// which has to grow from chunk to chunk. In `memory.fill`, parameter 1 is the byte to write, which stays the same.
 fn ascending_loop(instruction: &[u8], advances_source: bool) -> Vec<u8> {
     let chunk = [&GET_DESTINATION[..], &GET_SOURCE, &CHUNK_CONST, instruction].concat();
     let advance = |local: u8| [&[LOCAL_GET, local][..], &CHUNK_CONST, &ADD, &[LOCAL_SET, local]].concat();

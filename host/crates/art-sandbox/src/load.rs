@@ -253,7 +253,8 @@ impl Sandbox {
             return program;
         }
         let program = Arc::new(Program::new(digest, Arc::clone(source), host_bytes));
-        // Entries of dropped programs are removed only now and then, since a folder may have ten thousand programs.
+        // Entries of dropped programs are removed only when the number of entries is a power of two: a folder may have ten
+        // thousand programs, and to go through all entries for each new program would be slow.
         if programs.len().is_power_of_two() {
             programs.retain(|_, program| program.strong_count() > 0);
         }

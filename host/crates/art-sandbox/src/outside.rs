@@ -30,6 +30,7 @@ impl Outside {
     /// Creates a source that answers from a record.
     pub(crate) fn replay(mut recorded: Intake) -> Self {
         let mut outside = Self::default();
+        // The denials of a replay come from the record too.
         for denial in recorded.denials.drain(..) {
             outside.denials.push(denial);
         }
@@ -102,9 +103,9 @@ impl Outside {
         self.denials.push(denial);
     }
 
-    /// Returns the record of the call, and clears it except for its denials, which [`take_denials`](Self::take_denials) also
-    /// returns. If the record contains a secret, it is returned without its answers and without `given`, which is what the
-    /// operator gave to the call.
+    /// Returns the record of the call with `given`, which is what the operator gave to the call, and clears it. The denials are
+    /// only copied, so that [`take_denials`](Self::take_denials) can still return them. If the record contains a secret, it is
+    /// returned without its answers, its denials and `given`.
     pub(crate) fn take_intake(&mut self, given: GivenByOperator, redactor: &Redactor) -> Intake {
         let mut intake = std::mem::take(&mut self.recorder).intake;
         intake.denials = self.denials.clone().take();
@@ -149,7 +150,11 @@ fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
     // The stream passes bytes on with a delay, and replaces those of a secret. `held` has the bytes that the stream
     // got and has not passed on yet. If what it passes on next differs from the start of `held`, there was a secret.
     let mut held = Vec::new();
-    for body in intake.crossings.iter().flat_map(|crossing| crossing.answer.bodies()) {
+    for body in intake
+        .crossings
+        .iter()
+        .flat_map(|crossing| crossing.answer.outside_content())
+    {
         held.extend_from_slice(body);
         let passed = stream.push(body);
         is_in_body |= !held.starts_with(&passed);
@@ -162,7 +167,7 @@ fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
 #[derive(Default)]
 struct Recorder {
     intake: Intake,
-    /// Upper bound of the size of the crossings as JSON, apart from the bodies.
+    /// Upper bound of the size of the crossings as JSON, without the text of the bodies.
     bytes: usize,
     /// Number of bytes of the bodies.
     body_bytes: usize,
@@ -174,7 +179,8 @@ impl Recorder {
             return;
         }
         match self.intake.crossings.last_mut() {
-            Some(last) if last.answer == answer && answer.bodies().is_empty() => {
+            Some(last) if last.answer == answer && answer.outside_content().is_empty() => {
+                // A count of 1 is not written.
                 if last.count == 1 {
                     self.bytes += Crossing::MAX_COUNT_BYTES;
                 }
@@ -377,7 +383,8 @@ mod tests {
             let intake = record_parts(parts);
             assert!(intake.secret && intake.crossings.is_empty(), "{parts:?}");
         }
-        // Parts of a secret that do not follow each other are not a secret. The record has each part, and the time after it.
+        // The secret is not in these parts, since a space separates its two halves. The record has an answer for each of the
+        // three parts, and one for the time after each.
         let intake = record_parts(&["s3cret", " value", "s3"]);
         assert!(!intake.secret && intake.crossings.len() == 2 * 3, "{intake:?}");
         let env = vec![("KEY".to_owned(), "s3cretvalue".to_owned())];

@@ -42,8 +42,8 @@ const COMPILING: &str = "compiling the tool for this machine (first use only)";
 /// How many times longer a replay may take than the recorded call, because the machine may be busier now.
 const REPLAY_TIME_FACTOR: u64 = 2;
 
-/// A tool from a component that was checked. The first call loads its program, which is the compiled and linked code of the
-/// component. Each call runs in a fresh instance of the program.
+/// A tool from a component that the sandbox accepted. The first call loads its program, which is the compiled and linked code of
+/// the component. Each call runs in a fresh instance of the program.
 pub struct Plugin {
     pub(crate) sandbox: Sandbox,
     /// Name of the file, without the extension.
@@ -203,7 +203,8 @@ impl Plugin {
         self.checked.load(Ordering::Acquire)
     }
 
-    /// Checks that the file has the digest of the tool, if it was not read when the tool was loaded.
+    /// Checks that the file of a tool from the catalogue has the digest of the tool, since the file was not read when the tool
+    /// was loaded. Does nothing for other tools, or if an earlier call has checked the file.
     async fn check_file(&self) -> Result<(), LoadError> {
         let Some(source) = self.source_to_check.clone().filter(|_| !self.is_checked()) else {
             return Ok(());
@@ -288,7 +289,8 @@ impl Plugin {
     }
 }
 
-/// What a worker needs to run a call. It is on the heap, because each future that passes it on would reserve memory for it.
+/// What a worker needs to run a call. It is on the heap, because otherwise each future that passes it on would reserve
+/// memory for it.
 struct CallJob {
     limits: Limits,
     /// The limits, linked interfaces and environment variables of the call, for its record.

@@ -1,8 +1,8 @@
 //! Commits and drops staged changes.
 //!
-//! A commit first puts all new contents into temporary files beside the files that they replace, then stores its journal, and
-//! then renames each temporary file to the file that it replaces. If the process is killed before the journal is stored, the
-//! commit is undone when the staging is opened again. If the process is killed later, what is left of the commit is done then.
+//! A commit first prepares: it puts all new contents into temporary files beside the files that they replace. Then it stores the
+//! [`JOURNAL_FILE`], and then it renames each temporary file to the file that it replaces. If the process is killed meanwhile,
+//! the next opening of the staging undoes the commit if the [`JOURNAL_FILE`] was not stored yet, and otherwise completes it.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -97,8 +97,8 @@ impl Staging {
         Ok(full_paths(&set, &selected))
     }
 
-    /// Carries out the interrupted commits whose journals are complete, undoes the others, and removes the drafts of
-    /// interrupted calls.
+    /// Carries out the interrupted commits whose preparations were complete, undoes other interrupted commits, and removes the
+    /// drafts of interrupted calls.
     pub(crate) fn recover(&self) -> Result<(), StagingError> {
         for name in self.entry_names()? {
             let folder = match self.folder(&name) {
@@ -126,11 +126,11 @@ impl Staging {
 
     /// Carries out or undoes the interrupted commit of a change set, if there is one.
     fn recover_set(&self, id: &str, folder: Dir) -> Result<(), StagingError> {
-        let (has_journal, has_preparations) = (folder.exists(JOURNAL_FILE), folder.exists(PREPARING_FILE));
-        if !has_journal && !has_preparations {
+        let (was_prepared, was_begun) = (folder.exists(JOURNAL_FILE), folder.exists(PREPARING_FILE));
+        if !was_prepared && !was_begun {
             return Ok(());
         }
-        let file = if has_journal { JOURNAL_FILE } else { PREPARING_FILE };
+        let file = if was_prepared { JOURNAL_FILE } else { PREPARING_FILE };
         let journal: Journal = read_json(&folder, file, &self.path().join(id))?;
         let set = self.read(id)?;
         let commit = Commit {
@@ -139,7 +139,7 @@ impl Staging {
             granted: open_granted_directory(&set)?,
             set: &set,
         };
-        if has_journal {
+        if was_prepared {
             commit.carry_out(&journal).map(drop)
         } else {
             commit.undo(&journal)

@@ -30,7 +30,7 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// Opens the folder, and creates it if there is none. Carries out the interrupted commits whose journals are complete,
+    /// Opens the folder, and creates it if there is none. Carries out the interrupted commits whose preparations were complete,
     /// undoes other interrupted commits, and removes the drafts of interrupted calls.
     ///
     /// # Errors

@@ -197,9 +197,9 @@ pub trait Store: Send + Sync + Debug {
     /// database needs an index for this, so that the time does not grow with the number of stored calls.
     fn list_calls<'a>(&'a self, tool_digest: &'a str, limit: Option<usize>) -> StoreFuture<'a, Vec<ToolUsage>>;
 
-    /// Returns how many calls of a model and tokens each of the newest plan steps took, or each of the newest answers, in all
-    /// threads, the newest first. `work` chooses the steps or the answers. `limit` is their maximum number, as in
-    /// [`list_calls`](Self::list_calls). A database needs an index for this too.
+    /// Returns how many model calls and tokens a model took for each of its newest plan steps, or for each of its newest answers,
+    /// in all threads, the newest first. `work` chooses between steps and answers. `limit` is the maximum number of steps or
+    /// answers, as in [`list_calls`](Self::list_calls). A database needs an index for this too.
     fn list_model_usage<'a>(
         &'a self,
         model: &'a str,

@@ -55,7 +55,7 @@ impl CheckedCall {
         self.context.hitl_context = Some(context);
     }
 
-    /// Creates an admitted call without any check, for tests and benches of executors.
+    /// Creates a `CheckedCall` without making any check, for tests and benches of executors.
     ///
     /// Needs the cargo feature `test-util`, which is off in every release. The input is the arguments without
     /// added defaults, the thread is named `thread`, the run is named `trace`, and the token is never cancelled.
@@ -65,14 +65,14 @@ impl CheckedCall {
         Self::for_test_with_cancel(call, limits, CancellationToken::new())
     }
 
-    /// Creates an admitted call as [`for_test`](Self::for_test) does, with a token that the test can cancel.
+    /// Creates a checked call as [`for_test`](Self::for_test) does, with a token that the test can cancel.
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
     pub fn for_test_with_cancel(call: ParsedToolCall, limits: Limits, cancel: CancellationToken) -> Self {
         Self::for_test_with_grants(call, limits, CallGrants::by_default(), cancel)
     }
 
-    /// Creates an admitted call as [`for_test`](Self::for_test) does, with these grants and with a token that the test can
+    /// Creates a checked call as [`for_test`](Self::for_test) does, with these grants and with a token that the test can
     /// cancel.
     #[cfg(any(test, feature = "test-util"))]
     #[must_use]
@@ -104,7 +104,7 @@ impl CheckedCall {
         &self.input_json
     }
 
-    /// Returns the run and the person for which the call is made. The host created every identifier in it.
+    /// Returns the run and the person for which the call is made. The host created every identifier in the context.
     #[must_use]
     pub const fn context(&self) -> &ExecutionContext {
         &self.context
@@ -159,7 +159,7 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
     }
 
     /// Returns whether a call during which the host stopped may be made again. True if calls of the tool have no effect, or if a
-    /// second call with the same arguments has none. By default false.
+    /// second call with the same arguments has no further effect. By default false.
     fn is_repeatable(&self) -> bool {
         false
     }
@@ -182,7 +182,7 @@ pub trait ToolExecutor: Send + Sync + std::fmt::Debug {
         None
     }
 
-    /// Runs an admitted call. Failures are part of the [`Outcome`]; a panic counts as a failure of the host.
+    /// Runs a checked call. Failures are part of the [`Outcome`]; a panic counts as a failure of the host.
     ///
     /// The future is polled on the caller's task together with the other calls of the batch, so it must not block.
     fn execute<'a>(&'a self, call: &'a CheckedCall) -> BoxFuture<'a, Outcome>;

@@ -130,8 +130,7 @@ fn unknown_command(name: &str) -> String {
     let nearest = COMMANDS.iter().map(|(command, ..)| (distance(command), *command)).min();
     let name = art_core::text::truncate(name, 40);
     match nearest {
-        // A distance as large as the command is long means that the command has nothing in common with the name.
-        Some((distance, command)) if distance <= 2 && distance < command.len() => {
+        Some((distance, command)) if distance <= 2 => {
             format!("there is no command `/{name}`; did you mean `/{command}`?")
         }
         _ => format!("there is no command `/{name}`; `/help` lists all"),

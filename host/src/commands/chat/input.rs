@@ -134,8 +134,8 @@ impl LineEditor {
     }
 }
 
-/// Creates the file, readable only by its owner, if it does not exist. Checks that an existing one is a regular file of
-/// limited size.
+/// Creates the file, readable only by its owner, if it does not exist. Checks that a file that exists is a regular file and is
+/// not too large.
 fn ensure_private_file(path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

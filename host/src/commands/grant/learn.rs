@@ -117,7 +117,7 @@ fn observe_new_calls(
 ) -> Result<ObservedCalls, CommandError> {
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let executor = new_executor()?;
-    // If this runtime asked a person to grant what the tool is denied, the calls would not end with the denials to observe.
+    // A runtime that asks a person for missing grants would suspend the calls, so they would not end with their denials.
     let runtime = executor.block_on(open_runtime_without_grant_questions(global, config.clone()))?;
     let mut observed = ObservedCalls::default();
     let outcome = arguments.iter().try_for_each(|arguments| {

@@ -50,8 +50,8 @@ pub struct CallEstimate {
     pub basis: Basis,
 }
 
-/// What the model call that writes the answer will use; zero if no model writes it, or if the model has an unbounded context and
-/// costs nothing.
+/// What the model call that writes the answer will use; zero if no model writes it, or if the context of the model is unbounded,
+/// since prompts of such a model cost nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AnswerEstimate {
@@ -81,7 +81,7 @@ impl AnswerEstimate {
     /// Returns the calls, tokens and cost of writing the answer.
     pub(crate) fn usage(&self) -> ModelEstimate {
         if self.tokens().p95 == 0 {
-            // This is the default estimate: no model writes the answer, or the model reads and writes at no cost.
+            // This is the default estimate: no model writes the answer, or the context of the model is unbounded.
             return ModelEstimate::NO_CALLS;
         }
         ModelEstimate {
@@ -161,7 +161,7 @@ impl<'a> Estimator<'a> {
         let bytes_in = self.input_bytes(call);
         let (usage, basis) = match self.start.records.get(&call.tool_name) {
             Some(record) => record.estimate(bytes_in),
-            // Without recorded calls, the estimate is the limits, here the default limits of a call.
+            // A tool without a record is estimated to use the default limits of a call.
             None => ToolRecord::new(None, &Limits::EXECUTE, &[]).estimate(bytes_in),
         };
         CallEstimate {

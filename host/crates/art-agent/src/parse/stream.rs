@@ -62,8 +62,13 @@ impl AnswerStream {
 
     /// Reads the next piece of the reply. Returns the text to show now, which may be empty.
     pub fn push(&mut self, piece: &str) -> String {
-        let piece = byte_prefix(piece, MAX_REPLY_BYTES.saturating_sub(self.bytes_read));
-        self.bytes_read += piece.len();
+        let read = byte_prefix(piece, MAX_REPLY_BYTES.saturating_sub(self.bytes_read));
+        // After a piece that does not fit, nothing is read any more, even if a short character of the next piece would fit.
+        self.bytes_read = match read.len() == piece.len() {
+            true => self.bytes_read + read.len(),
+            false => MAX_REPLY_BYTES,
+        };
+        let piece = read;
         let parts = if self.separate_thoughts {
             vec![FinderInput::Text(piece.to_owned())]
         } else {

@@ -84,9 +84,10 @@ pub(crate) fn update_items(
 
 /// Returns the item of the changed plan for an item of the draft.
 fn merge_item(old: &[TodoItem], draft_item: DraftItem, at: Timestamp) -> TodoItem {
+    use TodoItemStatus::{Completed, InProgress, Waiting};
     match old.iter().find(|item| item.id == draft_item.id) {
-        // The model cannot change a completed item or one in progress (contract P60).
-        Some(item) if matches!(item.status, TodoItemStatus::Completed | TodoItemStatus::InProgress) => item.clone(),
+        // The model cannot change a completed item, nor one that is in progress or waits for a person (contract P60).
+        Some(item) if matches!(item.status, Completed | InProgress | Waiting) => item.clone(),
         Some(item) => redefine_item(item, draft_item, at),
         None => new_item(draft_item, at),
     }

@@ -127,15 +127,15 @@ impl OutputReference<'_> {
     }
 }
 
-/// Returns the output that `reference` points into: that of the call which it names, or else that of the last call of `item`. If
-/// no call is named and the last call gave no output, this is the result of the item.
+/// Returns the output that `reference` points into. If the reference names a call, this is the output of that call. Otherwise it
+/// is the output of the last call of `item`, or the result of `item` if that call gave no output.
 ///
 /// # Errors
 /// Fails with the reason if there is no such output, or if it was cut because it was too large to be stored.
 pub(crate) fn find_output<'a>(item: &'a TodoItem, reference: OutputReference<'_>) -> Result<&'a Value, String> {
     let output = match reference.call {
         Some(number) => call_id_at(item, number).and_then(|id| usable_output(item, id)),
-        // Without an output, the result of the step is what the model wrote.
+        // A step whose last call gave no output may still have a result, such as a text of the model.
         None => last_call_id(item)
             .and_then(|id| usable_output(item, id))
             .or(item.result.as_ref()),
@@ -160,8 +160,8 @@ fn call_id_at(item: &TodoItem, number: usize) -> Option<&str> {
     item.planned_call_ids.get(number).map(String::as_str)
 }
 
-/// Returns the identifier of the last call of a step: the last one that a model made because the planned calls did not suffice,
-/// or else the last planned call.
+/// Returns the identifier of the last call of a step: the last call that a model made, or the last planned call if a model made
+/// none.
 fn last_call_id(item: &TodoItem) -> Option<&str> {
     let planned_ids = &item.planned_call_ids;
     let last_made = item.actual_tool_calls.last().map(|call| call.call_id.as_str());
@@ -177,7 +177,7 @@ fn usable_output<'a>(item: &'a TodoItem, call_id: &str) -> Option<&'a Value> {
     result.output.as_ref().filter(|_| is_usable)
 }
 
-/// Returns the text under `key`. Fails with a message that says what the text has to be: `meaning`.
+/// Returns the text under `key`. Fails if there is no text. The message then contains `meaning`, such as `the name of a file`.
 fn text_field<'a>(map: &'a JsonObject, key: &str, meaning: &str) -> Result<&'a str, String> {
     let text = map.get(key).and_then(Value::as_str);
     text.ok_or_else(|| format!("`{key}` has to be a text: {meaning}"))
@@ -219,9 +219,9 @@ pub fn constant_arguments(arguments: &Value) -> Option<Value> {
     resolved.map(|resolved| resolved.arguments)
 }
 
-/// Returns `arguments` as a planned call has them. They are those of a tool call that the planning model made directly, instead
-/// of writing it into a plan. In the arguments of such a call, only `$from` and attachments are references. What looks like a
-/// reference of any other kind is data, so it becomes a `$literal`.
+/// Returns the arguments of the planned call that stands for a direct tool call. `arguments` are those of the direct call, which
+/// the planning model made itself instead of writing it into a plan. In them, only `$from` and attachments are references. What
+/// looks like a reference of any other kind is data, so it becomes a `$literal`.
 pub(crate) fn planned_arguments(arguments: &Value) -> Value {
     match PlannedValue::read(arguments) {
         Ok(PlannedValue::Array(items)) => items.iter().map(planned_arguments).collect(),

@@ -127,6 +127,7 @@ fn full_schema(tool: &ToolSchema, task: &str) -> Value {
         "inputSchema": tool.input_schema,
     });
     if let Some(map) = schema.as_object_mut() {
+        // The promises in an output schema say what the output for a certain input contains. Only the host uses them.
         map.extend(
             tool.output_schema
                 .as_ref()
@@ -175,8 +176,8 @@ fn earlier_steps_to_read(state: &PesAgentStateData, item: &TodoItem) -> BTreeSet
         .collect()
 }
 
-/// Returns the steps of the plan whose results `item` reads: those that it depends on, directly or not, or all completed ones
-/// if it has no dependencies (contract P43).
+/// Returns the steps of the plan whose results `item` reads: the completed and failed steps that it depends on, directly or not,
+/// or all completed steps if it has no dependencies (contract P43).
 fn plan_items_to_read<'a>(items: &'a [TodoItem], item: &TodoItem) -> Vec<&'a TodoItem> {
     use TodoItemStatus::{Completed, Failed};
     if item.dependencies.is_empty() {

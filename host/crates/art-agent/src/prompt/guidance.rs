@@ -38,7 +38,8 @@ pub(crate) fn identity(start: &RunStart, role: &str) -> String {
         "" => role.to_owned(),
         name => {
             let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
-            // Quoting replaces planning markers. The `> ` before the name is removed, since the name is in a sentence.
+            // `quote` replaces the markers that could enclose a plan, and puts `> ` before the name. The `> ` is removed, since
+            // the name is in a sentence.
             let name = quote(&name).trim_start_matches("> ").to_owned();
             let variables = [("name", name.as_str()), ("role", role)];
             let variables = variables.map(|(key, value)| (key.to_owned(), Value::from(value)));

@@ -121,7 +121,7 @@ impl Run {
             .or_else(|| self.max_request_tokens());
         let call = self
             .model_call(id, action, max_tokens)
-            // No refusal stands for a step that is not in progress. `TooLong` is used because it has a free text as its reason.
+            // `CallRefusal` has no variant for a step that is not in progress. `TooLong` can give this as its reason in words.
             .ok_or_else(|| CallRefusal::TooLong {
                 reason: "its step is not in progress".to_owned(),
             })?;
@@ -196,8 +196,8 @@ impl Run {
         }
     }
 
-    /// Opens again a call whose request was too long for the provider. The new request is cut to half of its tokens. Returns
-    /// false if the refused request was already cut in this way or a budget is used up.
+    /// Opens again a call whose request was too long for the provider. The new request is cut to half of the tokens of the
+    /// refused one. Returns false if the refused request was already cut in this way or a budget is used up.
     pub(super) fn retry_shorter(&mut self, action: &OpenAction, refused: RefusedRequest, was_shortened: bool) -> bool {
         if was_shortened || self.record_if_budget_spent() {
             return false;

@@ -142,7 +142,7 @@ impl Run {
         let file_bytes = |name: &str| attachment::inserted_bytes(name, &self.start.props.attachments, &self.files);
         let calls = Estimator::new(&self.start, items, &output_bytes, &file_bytes).estimate_calls(&faulty_steps);
         let steps = estimate::estimate_steps(&self.start, self.config(), items, &faulty_steps);
-        // No model writes the answer if the output of the only call is to be returned as it is.
+        // No model writes the answer if the output of the only step is to be returned as it is.
         let is_raw = self.start.props.raw && matches!(items, [item] if item.tool_calls.len() <= 1);
         let answer = if is_raw {
             AnswerEstimate::default()

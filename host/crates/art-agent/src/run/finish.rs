@@ -239,8 +239,8 @@ impl Run {
     /// Drops what is open at the end of a run: counts the interrupted model calls, and sets the items in progress to pending, so
     /// that a later run can start them again. Keeps the results of their calls (contract P66).
     fn abandon_open_work(&mut self, out: &mut Outbox) {
-        let asked: Vec<_> = self.model_calls_in_progress.keys().copied().collect();
-        for action in asked {
+        let interrupted: Vec<_> = self.model_calls_in_progress.keys().copied().collect();
+        for action in interrupted {
             self.interrupt_model_call(action, &PartialReply::default());
         }
         self.refused_requests.clear();

@@ -50,7 +50,7 @@ impl Run {
         }
         // If a person has already decided about all calls of an item, all of them may have results as soon as they are opened.
         if self.continue_ended_batches(out) {
-            // Each item that was continued is still in progress, or has ended and then called this function again.
+            // Each item that was continued is still in progress, or `advance` was called again when it ended.
             return;
         }
         if self.running.is_empty() {
@@ -112,7 +112,8 @@ impl Run {
                     self.advance(out);
                 }
             }
-            // A model that can only plan cannot carry out the item. If the planner itself made the call, it reads the failure.
+            // A model that can only plan cannot carry out the item. If the item is a call of the planner itself, the planner
+            // reads its failure.
             NextMove::HandOverToModel(reason) if self.start.plans_only || self.planner_call_items.contains(id) => {
                 self.fail_item(id, &reason, out);
             }

@@ -332,7 +332,7 @@ impl Run {
         self.state.title = draft.title.unwrap_or_else(|| std::mem::take(&mut self.state.title));
         out.mark_state_changed();
         self.record_answer_usage();
-        // If the person wants the output of the only step as it is, it takes the place of the model's answer.
+        // If the person wants the output of the only step as it is, this output takes the place of the model's answer.
         let ending = self.raw_ending().unwrap_or_else(|| {
             let ending = RunEnding::new(self.answer_status(reply), draft.answer.unwrap_or_default());
             ending.with_ui_metadata(draft.ui_metadata)
@@ -378,7 +378,7 @@ impl Run {
         self.conversation.messages.append(&mut messages);
     }
 
-    /// Returns the message with the result of a call of the planner.
+    /// Returns the message with the result of a call of the planner. `text` is the result if the call submitted a plan.
     fn result_message(&self, call: &PlannerCall, text: &str, max_result_length: usize) -> Message {
         let item = call.item_id.as_deref().and_then(|id| self.item(id));
         let result = item.and_then(|item| item.tool_results.last());
@@ -433,6 +433,7 @@ impl Run {
             if let Some(item) = self.item_mut(&id) {
                 item.error = Some(truncate(&reason, DEFAULT_STRINGIFY_LIMIT));
             }
+            // So the run counts as incomplete even if the model later sets the item to pending and then removes it.
             self.started_items.insert(id.clone());
             self.set_status(&id, TodoItemStatus::Failed, out);
         }
@@ -484,8 +485,8 @@ impl Run {
         self.fail_planning(&reason, out);
     }
 
-    /// Replaces the plan by the merged draft, and observes the new plan and what has changed. If the use of any calls or steps
-    /// could be estimated, the observation of the plan contains this estimate. `raw_reply` is the text of the reply.
+    /// Replaces the plan by the merged draft, and observes the new plan and what has changed. If there is an estimate of any call
+    /// or step, the observation of the plan contains it. `raw_reply` is the text of the reply.
     pub(super) fn adopt_plan(&mut self, draft: PlanDraft, raw_reply: &str, out: &mut Outbox) {
         let before = self.state.todo_list.clone();
         let is_first = before.is_empty();

@@ -27,7 +27,7 @@ impl Run {
     /// Returns the model call of `action` for the driver, which sends the request. The request is cut to `max_tokens` tokens as
     /// far as possible. Returns `None` for tool calls, and for an item that is not in progress.
     pub(super) fn model_call(&self, id: ActionId, action: &OpenAction, max_tokens: Option<u64>) -> Option<ModelCall> {
-        let mut call = self.prepared_call(action, max_tokens)?;
+        let mut call = self.cut_call(action, max_tokens)?;
         call.request.task = self.task(action);
         Some(ModelCall {
             id,
@@ -99,7 +99,7 @@ impl Run {
 
     /// Returns the request of `action`, cut to `max_tokens` tokens as far as possible. Its field `task` is not set yet. Returns
     /// `None` for tool calls, and for an item that is not in progress.
-    fn prepared_call(&self, action: &OpenAction, max_tokens: Option<u64>) -> Option<PreparedCall> {
+    fn cut_call(&self, action: &OpenAction, max_tokens: Option<u64>) -> Option<PreparedCall> {
         let mut call = self.uncut_call(action)?;
         if let Some(max_tokens) = max_tokens {
             prompt::cut_to_fit(&mut call.request, self.task_index(action), max_tokens);
@@ -133,10 +133,10 @@ impl Run {
         use ModelCapability::{Reasoning, Text, ToolUse, Vision};
         let media = attachment::media(&self.start.props.attachments, self.start.vision);
         let needed = if phase == Phase::Synthesis { Text } else { Reasoning };
-        let calls = (!tools.is_empty()).then_some(ToolUse);
+        let tool_use = (!tools.is_empty()).then_some(ToolUse);
         let vision = (!media.is_empty()).then_some(Vision);
         ModelRequest {
-            required_capabilities: std::iter::once(needed).chain(vision).chain(calls).collect(),
+            required_capabilities: std::iter::once(needed).chain(vision).chain(tool_use).collect(),
             media,
             tools,
             params: self.start.params.clone(),
@@ -144,9 +144,8 @@ impl Run {
         }
     }
 
-    /// Returns what the planner may call as functions: the function that submits a plan, and the tools whose schemas `conversation`
-    /// shows.
-    /// Returns nothing if the model does not support function calls.
+    /// Returns what the planner may call as functions: the function that submits a plan, and the tools whose schemas
+    /// `conversation` shows. Returns nothing if the model does not support function calls.
     pub(super) fn planner_tools(&self, conversation: &PlannerConversation) -> Vec<ToolSchema> {
         if !self.start.native_tools {
             return Vec::new();

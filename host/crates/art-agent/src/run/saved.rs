@@ -37,7 +37,8 @@ impl Run {
         self.stage = Stage::Planning;
         let plan = plan_to_run.plan.with_values(&plan_to_run.values);
         let size_error = plan_to_run.plan.size_error(&plan_to_run.values);
-        // The parameters that `with_values` left in the plan have no value. If there is a size error, it left all of them there.
+        // `with_values` removes each parameter that has a value, so those that remain have none. But if the plan would become too
+        // large with its values, it removes no parameter, and then none is reported as missing.
         let missing_values = plan
             .params
             .keys()

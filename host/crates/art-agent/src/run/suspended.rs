@@ -283,8 +283,8 @@ pub(super) fn observe_decision(item_id: &str, suspension: &SuspendedCall, decisi
     out.observe(kind, Some(item_id), content);
 }
 
-/// Returns the decision as observations contain it, without a sensitive answer. It is enough to remove `value`, because the host
-/// moves the answer there from the older fields when it accepts a decision.
+/// Returns the decision as observations contain it, without a sensitive answer. Only `value` has to be removed: when the host
+/// accepts a decision, it moves an answer in one of the older fields to `value`.
 fn observed_feedback(suspension: &SuspendedCall, feedback: &Feedback) -> Value {
     let mut observed = feedback.clone();
     if suspension.form.sensitive {

@@ -190,8 +190,8 @@ impl Run {
             .is_some_and(|batch| batch.calls.iter().any(|call| call.call_id == call_id))
     }
 
-    /// Continues each item all of whose calls already have results when they are opened. These are calls about which a person
-    /// decided before the item started. Returns whether there are any such items.
+    /// Continues each item whose calls all have results as soon as they are opened. This happens if a person decided about the
+    /// calls before the item started. Returns whether there are any such items.
     pub(super) fn continue_ended_batches(&mut self, out: &mut Outbox) -> bool {
         let mut continued = false;
         while let Some(action) = self.find_ended_batch() {

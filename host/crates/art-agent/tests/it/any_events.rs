@@ -107,7 +107,7 @@ struct RandomRun {
     /// Number of questions so far, from which each gets its identifier.
     question_count: u32,
     /// Bit mask of the calls of the plan about which a person is asked before the first step starts. The lowest bit stands for
-    /// the first call.
+    /// the first call, and again for the ninth.
     calls_to_ask_about: u8,
 }
 
@@ -140,8 +140,8 @@ impl RandomRun {
                 let actions = self.driver.open_actions().into_iter();
                 let model_calls = actions.filter(|action| matches!(action, Action::CallModel(_)));
                 if let Some(action) = pick(model_calls.collect(), *n) {
-                    let answer = RunEvent::of_reply(2_000, action.id(), reply(&action.step(), *way));
-                    self.apply(&answer);
+                    let event = RunEvent::of_reply(2_000, action.id(), reply(&action.step(), *way));
+                    self.apply(&event);
                 }
             }
             Happening::Announce(n) => {
@@ -196,7 +196,7 @@ impl RandomRun {
         self.apply(&end_event(2_000, call.action, result));
     }
 
-    /// Returns the result of a call whose tool asks a person.
+    /// Returns the result of a call that is suspended, with the identifier of a new suspension.
     fn suspended_result(&mut self, call: &ParsedToolCall) -> ToolResult {
         self.question_count += 1;
         let mut result = stand_in_result(call);
@@ -330,6 +330,7 @@ proptest! {
             random_run.perform(happening);
             prop_assert!(!random_run.is_stuck(), "after {happening:?}");
         }
+        // No run of this test needs as many rounds as this to end.
         for n in 0..400 {
             if random_run.driver.run.finished().is_some() {
                 break;
@@ -348,8 +349,8 @@ proptest! {
         let report = random_run.driver.run.finished();
         prop_assert!(report.is_some(), "the run does not end");
         prop_assert!(!report.unwrap().response.response.content.is_empty());
-        let ends = random_run.driver.observations(art_core::observation::ObservationType::FinalResponse);
-        prop_assert_eq!(ends.len(), 1);
+        let answers = random_run.driver.observations(art_core::observation::ObservationType::FinalResponse);
+        prop_assert_eq!(answers.len(), 1);
         prop_assert!(!random_run.driver.run.state().is_paused);
         let is_open = |status| matches!(status, TodoItemStatus::InProgress | TodoItemStatus::Waiting);
         let open = random_run.driver.statuses().iter().filter(|(_, status)| is_open(*status)).count();

@@ -247,7 +247,7 @@ fn the_tokens_of_an_interrupted_model_call_are_estimated_and_marked_as_estimated
 }
 
 #[test]
-fn if_the_host_fails_the_request_of_the_interrupted_model_call_is_counted() {
+fn the_request_of_a_model_call_is_counted_if_the_host_fails_before_the_reply() {
     let metadata = metadata_after_interruption(priced_start(), host_failure_event);
     assert_eq!((metadata.llm_calls, metadata.estimated_calls), (1, 1));
     assert!(metadata.tokens.prompt_tokens > 500 && metadata.llm_cost > Some(0.0));

@@ -125,7 +125,7 @@ fn a_planned_call_takes_an_output_of_an_earlier_question() {
 }
 
 #[test]
-fn a_plan_is_sent_back_if_an_earlier_result_it_needs_is_missing_or_of_the_wrong_type() {
+fn a_plan_that_needs_a_missing_earlier_result_or_one_of_the_wrong_type_is_sent_back() {
     let first = run_question("q", PesAgentStateData::default(), &json!([calculator_step("a", "1")]));
     let faults = [
         ("q1.a", "/gone", "the output of `q1.a` has nothing at `/gone`"),

@@ -51,7 +51,7 @@ pub const FAILS: &str = "fail";
 pub const IS_DENIED: &str = "deny";
 /// The call is refused before its tool runs.
 pub const IS_REFUSED: &str = "invalid";
-/// The tool requests a subtask.
+/// The tool requests a subtask, and the call fails because a subtask cannot be run.
 pub const REQUESTS_SUBTASK: &str = "subtask";
 /// The tool writes the file `out.csv`.
 pub const SAVES_FILE: &str = "save";
@@ -121,7 +121,7 @@ pub fn step_name(call: &ModelCall) -> String {
     call.item_id.clone().unwrap_or_else(phase)
 }
 
-/// Returns the end of a call with this result.
+/// Returns the event that ends a call of the batch `action` with this result.
 pub fn end_event(at: u64, action: ActionId, result: ToolResult) -> RunEvent {
     let ending = match result.status {
         ToolStatus::Success => EndingKind::Success,
@@ -167,11 +167,11 @@ pub fn suspension_by_tool(id: &str, result: &ToolResult) -> SuspendedCall {
     }
 }
 
-/// Returns the event of a person's decision.
-pub fn decision_event(id: &str, feedback: Feedback) -> RunEvent {
+/// Returns the event of a person's decision about a suspended call.
+pub fn decision_event(suspension_id: &str, feedback: Feedback) -> RunEvent {
     RunEvent::CallDecided {
         at: DECIDED_AT,
-        suspension_id: id.to_owned(),
+        suspension_id: suspension_id.to_owned(),
         decision: Box::new(Decision {
             feedback,
             by: DecidedBy::Person { user_id: None },
@@ -342,9 +342,9 @@ pub fn exceeds_context() -> Reply {
 }
 
 /// Returns one reply with the native tool calls of several replies.
-pub fn native_calls(calls: impl IntoIterator<Item = Reply>) -> Reply {
+pub fn native_calls(replies: impl IntoIterator<Item = Reply>) -> Reply {
     let mut all = says("").unwrap();
-    for reply in calls {
+    for reply in replies {
         all.tool_calls.extend(reply.unwrap().tool_calls);
     }
     Ok(all)
@@ -655,7 +655,7 @@ pub fn tools_with_schemas(request: &ModelRequest) -> Vec<String> {
     if !request.tools.is_empty() {
         return request.tools.iter().map(|tool| tool.name.clone()).collect();
     }
-    // The second message has the task.
+    // The second message has the task, with a list of the tools in JSON on the line below the heading `Tools`.
     let (_, section) = request.prompt.0[1].content_text().split_once("## Tools\n").unwrap();
     let listed: Vec<Value> = serde_json::from_str(section.lines().next().unwrap()).unwrap();
     assert!(listed.iter().all(|tool| tool["inputSchema"].is_object()));

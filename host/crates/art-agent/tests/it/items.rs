@@ -94,8 +94,8 @@ fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit()
     );
 }
 
-// A step without content has the output of its tool as its result (contract A41). The stored
-// item is completed, and has the result of the call.
+// A step without content has the output of its tool as its result (contract A41). The stored item is completed, and has the
+// result of the call.
 #[test]
 fn a_step_without_content_has_the_output_of_its_tool_as_its_result() {
     let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
@@ -476,6 +476,7 @@ fn an_output_for_display_is_in_no_prompt_even_if_the_model_gives_no_content() {
 
 #[test]
 fn an_output_for_display_is_neither_in_the_answer_nor_in_the_prompts_of_a_later_run() {
+    // If the model fails to write the answer, the run lists the results of its steps in place of the answer.
     let mut first = Driver::new(start("q"))
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [calculate(DRAWS), completes_item("")])
@@ -548,7 +549,7 @@ fn start_with_native_tools() -> RunStart {
 }
 
 #[test]
-fn refused_function_calls_are_retried_with_the_tools_in_the_prompt() {
+fn a_model_that_refuses_function_calls_is_asked_again_with_the_tools_in_the_prompt() {
     let mut driver = Driver::new(start_with_native_tools())
         .script("plan", [plan(&json!([tool_item("a", &[]), tool_item("b", &["a"])]))])
         .script(
@@ -593,7 +594,7 @@ fn a_step_keeps_its_results_when_the_model_then_refuses_function_calls() {
 }
 
 #[test]
-fn refused_function_calls_are_retried_only_once() {
+fn a_model_that_refuses_function_calls_is_asked_again_only_once() {
     let mut driver = Driver::new(start_with_native_tools())
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
         .script("a", [refuses_function_calls(), refuses_function_calls()])

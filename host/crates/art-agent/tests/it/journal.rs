@@ -104,7 +104,8 @@ fn a_start_that_an_older_host_wrote_is_read_with_defaults_for_new_fields() {
     });
     let event: RunEvent = serde_json::from_value(older).unwrap();
     let (run, _) = Run::start(&event).unwrap();
-    assert_eq!(run.started_with().config.max_model_calls, 120);
+    let default_max_model_calls = 120;
+    assert_eq!(run.started_with().config.max_model_calls, default_max_model_calls);
     assert_eq!(run.started_with().context.tokens(), None);
 }
 
@@ -161,8 +162,8 @@ proptest! {
         prop_assert_eq!(serde_json::from_str::<f64>(&text).unwrap().to_bits(), number.to_bits());
     }
 
-    /// With any budgets and context window, and however replies end, the journal replays to the same run, which makes no more
-    /// model calls than it may and ends once, with an answer.
+    /// With any budgets and context window, and however replies end, the run makes no more model calls than it may, and ends
+    /// once, with an answer. After every event, the driver replays the journal and compares the replayed run with its own.
     #[test]
     fn a_run_ends_in_one_answer_with_any_budget(
         replies in prop::collection::vec((0u8..9, REPLY_PATTERN), 60),

@@ -1,7 +1,8 @@
-//! Steps (the items of a plan) with planned calls. They run without a model, and are left to the model if their calls do not
-//! complete them.
+//! Steps (the items of a plan) with planned calls: tool calls that the plan itself contains. Such a step runs without a model,
+//! and is left to the model if its planned calls do not complete it.
 //!
-//! The calculator of the tests returns 42, except for the expressions that `harness::tools` lists, such as `fail` and `big`.
+//! The calculator of the tests returns 42, except for the expressions that the constants of `harness` name, such as `FAILS` and
+//! `BIG_OUTPUT`.
 
 use art_agent::RunStart;
 use art_core::agent::{QueryAttachment, RunStatus};
@@ -303,7 +304,7 @@ fn start_of_model_that_only_plans() -> RunStart {
 }
 
 #[test]
-fn a_planned_call_that_fails_fails_its_step_if_the_model_only_plans() {
+fn a_failed_planned_call_fails_its_step_if_the_model_only_plans() {
     let items = json!([
         item_with_call("a", json!(FAILS)),
         item_with_call("b", json!("1")),

@@ -17,8 +17,8 @@ const TOOL_SUSPENSION: &str = "s";
 /// Identifier of the suspension that [`suspend_by_rule`] causes.
 const RULE_SUSPENSION: &str = "r1";
 
-/// Returns a run whose only step calls the calculator with these expressions, and which waits for the decisions about those calls
-/// whose expressions begin with `ask`.
+/// Returns the driver of a run whose only step calls the calculator with these expressions, and which waits for the decisions
+/// about those calls whose expressions begin with `ask`.
 fn waiting_run(expressions: &[&str]) -> Driver {
     let mut start = start("q");
     // When a call asks a person, the other calls of the reply that were not made yet are dropped, except those of blocking
@@ -68,7 +68,7 @@ fn suspend_by_rule(driver: &mut Driver, change: impl FnOnce(&mut SuspendedCall))
     });
 }
 
-/// Returns a run whose only call can be made.
+/// Returns the driver of a run whose only call may be made now.
 fn run_with_ready_call() -> Driver {
     let mut driver = driver_with_plan(&json!([tool_item("a", &[])]))
         .script("a", [calculate("1")])
@@ -373,9 +373,10 @@ fn a_decision_is_accepted_once_and_only_for_a_call_that_waits() {
     );
 }
 
-// A question whose time limit is over counts as rejected (contract Q4). It is observed as a timeout, not as an answer.
+// A call that waits for a person counts as rejected when its time limit is over (contract Q4). This is observed as a timeout, not
+// as a decision of the person.
 #[test]
-fn a_question_whose_time_is_over_counts_as_rejected() {
+fn a_call_about_which_nobody_decides_in_time_counts_as_rejected() {
     let mut driver = waiting_run(&["ask"])
         .script("a", [fails_item("no")])
         .script("answer", [says("ok")]);
@@ -397,7 +398,7 @@ fn a_question_whose_time_is_over_counts_as_rejected() {
     );
 }
 
-// The time that a person took is from the question to the decision (contract X18).
+// The time that a person took runs from the suspension of the call to the decision (contract X18).
 #[test]
 fn the_result_of_a_decision_says_how_long_the_person_took() {
     let mut driver = waiting_run(&["ask"])

@@ -137,7 +137,7 @@ fn a_call_with_an_unknown_attachment_does_not_count_as_made() {
 }
 
 // If a reply of a strict step omits a required tool, the step gets a reminder, and none of the calls in this reply is made
-// (contract P53). A change of the plan in this reply is used if it is valid. Otherwise the reminder has its problems.
+// (contract P53). A change of the plan in this reply is used if it is valid. Otherwise the reminder lists what is wrong with it.
 #[test]
 fn a_reminder_includes_the_problems_of_a_plan_update() {
     let update = json!({"content": "40", "updatedPlan": {"todoList": [reasoning_item("c", &["z"])]}}).to_string();

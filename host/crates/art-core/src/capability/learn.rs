@@ -39,7 +39,7 @@ pub struct LearnedPolicy {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum Unused {
-    /// A capability request in the manifest of the tool.
+    /// An action that a capability request in the manifest of the tool asks for.
     Requested {
         /// The kind of authority.
         capability: Capability,
@@ -95,8 +95,9 @@ impl ObservedCalls {
         requests: Option<&[CapabilityRequest]>,
         may_grant: impl Fn(&ToolPolicy) -> bool,
     ) -> LearnedPolicy {
-        let is_requested =
-            |kind| requests.is_none_or(|requests| requests.iter().any(|request| request.capability() == kind));
+        let is_requested = |capability| {
+            requests.is_none_or(|requests| requests.iter().any(|request| request.capability() == capability))
+        };
         let mut uses = self.uses.clone();
         let (mut allowed, mut denied, mut not_granted_yet) = (Vec::new(), Vec::new(), Vec::new());
         for (denial, calls) in &self.denials {
@@ -221,7 +222,7 @@ fn narrow_policy(current_policy: &ToolPolicy, uses: &[GrantUse]) -> ToolPolicy {
 
 fn narrow_fs_grant(grant: &FsGrant, uses: &[GrantUse]) -> Option<FsGrant> {
     let path = grant.path.to_string_lossy();
-    // All uses are added with the same action, so that they become one use of the directory that contains all their paths.
+    // All uses are added with the same, empty action, so that they become one use of the directory that contains all their paths.
     let mut combined = GrantUses::default();
     let used: Vec<_> = uses_under_grant(uses, Capability::Fs, &path).collect();
     for used in &used {
@@ -242,6 +243,7 @@ fn narrow_fs_grant(grant: &FsGrant, uses: &[GrantUse]) -> Option<FsGrant> {
 fn narrow_http_grant(grant: &HttpGrant, uses: &[GrantUse]) -> Option<HttpGrant> {
     let url = grant.url.to_string();
     let used: Vec<_> = uses_under_grant(uses, Capability::Http, &url).collect();
+    // The empty action again lets all uses become one: that of the address below which all of them are.
     let mut combined = GrantUses::default();
     for scope in used.iter().filter_map(|used| used.resource.parse::<HttpScope>().ok()) {
         combined.add_http_request("", &grant.url, &scope);
@@ -412,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_grant_allows_stays_denied() {
+    fn what_no_grant_can_allow_stays_denied() {
         let target = RequestTarget::parse("https://a.b/").unwrap();
         let denials = [
             Denial::of_http_request("t", "CONNECT", &target),

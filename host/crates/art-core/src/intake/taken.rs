@@ -115,7 +115,7 @@ pub enum ResponseAnswer {
     NotReady,
     /// The guest has taken the response already.
     Taken,
-    /// The operation succeeded: a body is complete, or there are no trailers.
+    /// The guest completed the body of its request, or it asked for the trailers of the response and there are none.
     Done,
     /// The request failed with this code of `wasi:http`.
     Failed(HttpFailure),
@@ -151,8 +151,9 @@ impl FileAnswer {
             }
     }
 
-    /// Returns the bytes and the texts that come from outside, as [`super::Answer::bodies`] does.
-    pub(super) fn bodies(&self) -> Vec<&[u8]> {
+    /// Returns everything that comes from files or from the network: each [`Body`], and texts such as the name of a header. See
+    /// [`super::Answer::outside_content`].
+    pub(super) fn outside_content(&self) -> Vec<&[u8]> {
         match self {
             Self::Read(body, _) => vec![body.0.as_slice()],
             Self::Link(text) | Self::Entry(_, text) => vec![text.as_bytes()],
@@ -180,8 +181,9 @@ impl StreamAnswer {
             }
     }
 
-    /// Returns the bytes and the texts that come from outside, as [`super::Answer::bodies`] does.
-    pub(super) fn bodies(&self) -> Vec<&[u8]> {
+    /// Returns everything that comes from files or from the network: each [`Body`], and texts such as the name of a header. See
+    /// [`super::Answer::outside_content`].
+    pub(super) fn outside_content(&self) -> Vec<&[u8]> {
         match self {
             Self::Read(body) => vec![body.0.as_slice()],
             Self::Failed(text, _) => vec![text.as_bytes()],
@@ -206,8 +208,9 @@ impl ResponseAnswer {
             }
     }
 
-    /// Returns the bytes and the texts that come from outside, as [`super::Answer::bodies`] does.
-    pub(super) fn bodies(&self) -> Vec<&[u8]> {
+    /// Returns everything that comes from files or from the network: each [`Body`], and texts such as the name of a header. See
+    /// [`super::Answer::outside_content`].
+    pub(super) fn outside_content(&self) -> Vec<&[u8]> {
         match self {
             Self::Failed(failure) => failure.text.iter().map(|text| text.as_bytes()).collect(),
             Self::Head(_, fields) | Self::Trailers(fields) => {

@@ -16,7 +16,7 @@ pub struct LimitPolicy {
     /// Limits of a tool that requests none. An absent limit is the one of [`Limits::EXECUTE`], or the ceiling if the ceiling
     /// is lower.
     pub defaults: LimitOverrides,
-    /// Maximum limits that a tool may request. An absent maximum is the default of that limit.
+    /// Maximum limits that a tool may request. An absent ceiling is the limit of a tool that requests none.
     pub ceilings: LimitOverrides,
     /// Limits of single tools, by name. They apply even if the tool requests less. A tool that requests more is refused.
     pub tools: BTreeMap<String, LimitOverrides>,
@@ -141,8 +141,7 @@ pub struct LimitsNotGranted {
     exceeded: Vec<Exceeded>,
     /// Whether the operator set limits for this tool.
     has_entry: bool,
-    /// Name of the component if the exceeded limits are those in the file of the operator's grants for it; `None` if they are
-    /// those of `art.toml`.
+    /// Name of the component whose file of grants, `NAME.toml`, sets the exceeded limits; `None` if `art.toml` sets them.
     component: Option<String>,
 }
 

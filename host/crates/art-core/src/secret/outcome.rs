@@ -11,7 +11,8 @@ use crate::outcome::{Attachment, CallLog, Ending, Failure, Outcome, SubtaskReque
 use crate::tool::Source;
 
 impl Redactor {
-    /// Replaces the secrets in an outcome. Returns the name of the first canary in it, or `None` if there is none.
+    /// Replaces the secrets in an outcome. Returns the name of the first canary in it, or `None` if there is none. A canary is a
+    /// decoy: a secret that is never sent, and that shows a leak wherever it is seen.
     pub fn redact_outcome(&self, outcome: &mut Outcome) -> Option<String> {
         if self.is_empty() {
             return None;

@@ -8,7 +8,7 @@ pub struct RedactedStream {
     redactor: Redactor,
     /// Bytes that may be the beginning of a secret.
     held: Vec<u8>,
-    /// Name of the first canary so far.
+    /// Name of the first canary so far. A canary is a decoy: a secret that is never sent.
     canary: Option<String>,
 }
 

@@ -56,7 +56,7 @@ fn a_list_may_have_another_length_than_in_the_example() {
 }
 
 #[test]
-fn a_text_in_quotes_after_a_colon_or_on_its_own_lines_is_passed_along() {
+fn a_text_that_is_quoted_or_follows_a_colon_or_a_line_break_is_passed_along() {
     let expected = json!({"text": "one two, three"});
     for query in [
         "How many words are in \"one two, three\"?",
@@ -97,7 +97,7 @@ fn one_of_several_attachments_is_passed_along_only_if_it_is_named() {
 }
 
 #[test]
-fn only_choices_that_examples_with_the_same_parameters_show_are_understood() {
+fn a_choice_is_understood_only_if_an_example_with_the_same_parameters_has_it() {
     let calls_for = |query: &str| {
         let csv = attachment("p.csv", "text/csv", "item,price\nPump,3\n");
         arguments_of_each_call(query, &tools(), &[csv])
@@ -125,7 +125,7 @@ fn two_texts_are_passed_along_in_the_order_of_the_question() {
 }
 
 #[test]
-fn a_text_of_an_example_is_never_passed_along_itself() {
+fn a_question_without_a_text_does_not_get_the_text_of_an_example() {
     let text = json!({"type": "string"});
     let input = |text: &str| json!({"text": text, "pattern": "#\\w+"});
     let examples = [
@@ -150,7 +150,8 @@ fn a_text_of_an_example_is_never_passed_along_itself() {
 #[test]
 fn a_unit_that_examples_show_for_one_parameter_is_also_known_for_the_other() {
     let expected = json!({"value": 2, "from": "kilograms", "to": "stones"});
-    // No example has `stones`. Only one unit may be unknown, and only with all words of an example in their order.
+    // The examples have `kilograms` only as `to`, and `stones` not at all. One unit may be unknown, but only if the question has
+    // all words of an example in their order.
     assert_eq!(call_arguments("2 kilograms convert to stones"), NO_CALLS);
     assert_eq!(call_arguments("Convert 2 kilograms to stones"), [expected]);
 }
@@ -179,6 +180,7 @@ fn phrases_of_conversation_are_ignored_and_other_phrases_are_not() {
 
 #[test]
 fn a_noun_or_a_pronoun_may_stand_for_an_attachment() {
+    // The model knows `notice` as a noun for a document, and does not know `introduction`.
     let text = attachment("a.txt", "text/plain", "one two");
     let calls_for = |query: &str| arguments_of_each_call(query, &tools(), std::slice::from_ref(&text));
     assert_eq!(calls_for("How many words are in the notice?").len(), 1);
@@ -194,7 +196,7 @@ fn a_noun_or_a_pronoun_may_stand_for_an_attachment() {
 }
 
 #[test]
-fn the_key_of_an_object_is_ignored_only_if_there_is_no_other_object() {
+fn a_word_that_is_the_key_of_an_object_is_ignored_only_if_there_is_no_other_object() {
     let text = json!({"type": "string"});
     let json = "{\"users\":[{\"name\":\"Ada\"}]}";
     let example = ("What is the name in this file?", json!({"json": json, "field": "name"}));

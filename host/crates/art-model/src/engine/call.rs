@@ -43,7 +43,7 @@ pub(super) fn stream(
         .boxed()
 }
 
-/// A call. It occupies one of the slots of its provider, whose number limits the concurrent calls. Dropping it frees the slot,
+/// A call. It occupies a slot of its provider; the number of slots limits the concurrent calls. Dropping the call frees its slot,
 /// and reports an attempt in progress to the circuit breaker with an unknown outcome.
 struct EngineCall {
     inner: Arc<Inner>,
@@ -209,7 +209,8 @@ impl EngineCall {
         if let Stage::Streaming(attempt) = &mut self.stage {
             attempt.ticket.report(outcome);
         }
-        match decide(&self.inner.limits, &error, self.retries, fastrand::f64()) {
+        let delay_variation = fastrand::f64();
+        match decide(&self.inner.limits, &error, self.retries, delay_variation) {
             RetryDecision::Retry(delay) if !has_content && !self.timed_out_without_streaming(&error) => {
                 self.retry(error, delay)
             }
@@ -320,7 +321,8 @@ fn circuit_open_error(provider: &str, remaining: Duration) -> ModelError {
     error(ModelErrorCode::NetworkError, message)
 }
 
-/// Adds the delay that the provider requested to the message of the error, if the delay is too long to wait for.
+/// Adds to the message of the error when the provider accepts requests again. Does so only if the provider requested a delay over
+/// `max_delay_ms`, for which the call did not wait.
 fn add_retry_time(error: &mut ModelError, max_delay_ms: u64) {
     if let Some(delay_ms) = error.retry_after_ms.filter(|delay_ms| *delay_ms > max_delay_ms) {
         let wait = format_duration(Duration::from_millis(delay_ms));

@@ -162,7 +162,9 @@ impl Calls {
 }
 
 impl PartialCall {
-    /// Returns whether a piece with these values belongs to this call.
+    /// Returns whether a piece with these values belongs to this call. A piece without an index belongs to the call with its
+    /// identifier. Without an identifier as well, it belongs to any call, and `add_piece` adds it to the last one; but if it has
+    /// a name, it belongs to none and starts a new call.
     fn is_continued_by(&self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> bool {
         let same_id = id.is_empty() || self.id.is_empty() || self.id == id;
         let same_name = name.is_empty() || self.name.is_empty() || self.name == name;

@@ -97,7 +97,8 @@ pub(super) fn error_in_reply(body: &Value) -> Option<ModelError> {
     error_of_unfinished_choice(body).or_else(|| error_of_unfinished_response(body))
 }
 
-/// Returns the error of a reply in the Chat Completions protocol whose first choice the provider reports as unfinished.
+/// Returns the error of a reply in the Chat Completions protocol if the provider reports that it did not finish the first choice,
+/// which has index 0.
 fn error_of_unfinished_choice(body: &Value) -> Option<ModelError> {
     let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
     let choice = body.get("choices")?.as_array()?.iter().find(is_first)?;
@@ -301,8 +302,8 @@ impl ProviderError {
             found.map(|(_, kind)| *kind)
         };
         // After a client error, the same request would fail again, so a code such as `api_error` does not mean that the provider
-        // is down.
-        let client_error = matches!(self.status, Some(400..=407 | 409..=428));
+        // is down. 408 (timeout) and 429 (rate limit) do not count as client errors, because they are temporary.
+        let client_error = matches!(self.status, Some(400..=407 | 409..=428 | 430..=499));
         let kind_of_code = lookup(CODES, &self.codes).filter(|kind| !(client_error && *kind == ErrorKind::Unavailable));
         if let Some(kind @ (ErrorKind::Quota | ErrorKind::RateLimit | ErrorKind::ContextLength)) = kind_of_code {
             return kind;
@@ -357,8 +358,8 @@ fn looks_like_a_key(word: &str) -> bool {
         || word.contains("key=")
 }
 
-/// Returns the delay before a retry that Gemini requests in the details of an error, such as `34.5s`, in milliseconds. Zero is
-/// ignored, as in the header `retry-after`.
+/// Returns how long to wait before a retry, in milliseconds. Gemini requests this delay in the details of an error, for example
+/// as `34.5s`. A delay of zero is ignored, as in the header `retry-after`.
 fn retry_after_ms(body: &Value) -> Option<u64> {
     let body = body.get(0).unwrap_or(body);
     let details = body.pointer("/error/details")?.as_array()?;

@@ -124,7 +124,8 @@ async fn a_request_has_the_key_the_user_agent_and_the_configured_headers() {
     }
 }
 
-// The estimate is for the request without its files. The ZIP file is not sent, so its length must not be subtracted.
+// The tokens are estimated from the length of the request without the files in it. A ZIP file is not sent, so its length must
+// not be subtracted from that of the request.
 #[tokio::test]
 async fn files_do_not_count_in_the_token_estimate_of_a_request() {
     let mut counts = Vec::new();
@@ -306,7 +307,8 @@ async fn errors_are_one_line_with_the_model_and_the_cause() {
 
 #[tokio::test]
 async fn a_key_in_an_error_is_redacted() {
-    // Some texts are so long that the key is cut in two: an error message quotes only 200 characters of the provider's text.
+    // Some texts are so long that the key is cut in two: an error message quotes only 200 characters of the provider's text. So
+    // this test looks for `sk-testing`, the beginning of the key.
     let texts = [
         format!("bad key {API_KEY}"),
         API_KEY.to_owned(),
@@ -685,7 +687,7 @@ const MODEL_LIST: &str = r#"{"data":[{"id":"m"},{"id":"n:latest"}]}"#;
 async fn a_probe_reads_the_list_of_models() {
     let (probe, requests) = probe_with_reply(http_reply(200, "content-type: application/json\r\n", MODEL_LIST)).await;
     assert!(probe.reachable && probe.error.is_none());
-    // Only at the address of a built-in provider does a list prove that the key is valid.
+    // `key_accepted` is `None`, because this server is not at the address of a built-in provider: its list may be public.
     assert_eq!((probe.key_accepted, probe.model_listed), (None, Some(true)));
     assert_eq!(probe.models, ["m", "n:latest"]);
     assert!(requests[0].starts_with("GET /v1/models HTTP/1.1\r\n"), "{requests:?}");
@@ -718,11 +720,12 @@ async fn a_key_is_checked_by_a_request_for_a_path_that_needs_it() {
 }
 
 #[tokio::test]
-async fn a_cost_reported_by_a_server_at_a_changed_address_is_ignored() {
+async fn a_cost_that_a_built_in_provider_reports_at_a_changed_address_is_ignored() {
     let reply = r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"cost":0.0}}"#;
     let server = Server::replying(http_reply(200, "content-type: application/json\r\n", reply)).await;
     let mut settings = settings(server.base_url(), limits());
     let provider = settings.providers.remove("p").unwrap();
+    // The built-in provider `openrouter` now has the address of the test server.
     settings.providers.insert("openrouter".to_owned(), provider);
     let engine = ReasoningEngine::new(settings, environment).unwrap();
     let config = engine.resolve("openrouter:m").unwrap();
@@ -758,7 +761,7 @@ async fn a_probe_reports_a_refused_key() {
 }
 
 #[tokio::test]
-async fn a_provider_without_a_list_is_reachable() {
+async fn a_provider_that_lists_no_models_is_reachable() {
     for reply in [
         http_reply(404, "", ""),
         http_reply(200, "content-type: text/html\r\n", "<html>"),

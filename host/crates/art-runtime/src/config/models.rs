@@ -10,9 +10,9 @@ use super::{ConfigError, Origin, Overrides, Setting};
 
 /// Returns `settings` with `--base-url` and `--api-key-env` in the entry of the provider of `model`.
 ///
-/// Fails if one of these flags is set for the embedded model, which runs in this process and has no provider, although it has a
-/// provider name, or if `api_key_env` does not name a variable. Before this call, [`remove_ambiguous_overrides`] must have
-/// removed values of the environment that may belong to another provider.
+/// Fails if one of these flags is set for the embedded model, because this model runs in this process and needs neither an
+/// address nor a key. Also fails if `api_key_env` does not name a variable. Before this call,
+/// [`remove_ambiguous_overrides`] must have removed values of the environment that may belong to another provider.
 pub(super) fn merge_settings(
     overrides: &Overrides,
     model: &str,

@@ -69,7 +69,8 @@ fn an_api_key_that_was_typed_into_the_file_is_not_shown() {
             "line 3, column 1: unknown field `api_key`",
         ),
         (
-            // The part of the error that is shown begins with `expected`, and the value contains this word as well.
+            // The message leaves out the value: it has the text before the value, and the text from the last `expected` on. This
+            // value contains `expected` as well.
             "[providers]\nopenai = \"sk-secret, expected sk-secret\"",
             "line 2, column 10: invalid type: string",
         ),

@@ -84,6 +84,7 @@ impl Runtime {
             thread_id: thread.id,
             trace_id: Some(id::time_ordered()),
             user_id: thread.user_id,
+            // The answer is the unchanged output of the tool, so no model writes one.
             raw: true,
             ..AgentProps::default()
         };

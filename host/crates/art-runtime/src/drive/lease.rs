@@ -86,17 +86,17 @@ impl Drop for Leases {
     }
 }
 
-fn lock(renewals: &Mutex<RenewalsByTokioRuntime>) -> MutexGuard<'_, RenewalsByTokioRuntime> {
-    renewals.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(by_runtime: &Mutex<RenewalsByTokioRuntime>) -> MutexGuard<'_, RenewalsByTokioRuntime> {
+    by_runtime.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Renews the leases of a tokio runtime at each interval, until none is held.
-async fn renew_all(renewals: Weak<Mutex<RenewalsByTokioRuntime>>, id: runtime::Id) {
+async fn renew_all(by_runtime: Weak<Mutex<RenewalsByTokioRuntime>>, id: runtime::Id) {
     let mut intervals = interval_at(Instant::now() + RENEWAL_INTERVAL, RENEWAL_INTERVAL);
     intervals.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         intervals.tick().await;
-        let Some(held) = renewals.upgrade().and_then(|renewals| held_leases(&renewals, id)) else {
+        let Some(held) = by_runtime.upgrade().and_then(|map| held_leases(&map, id)) else {
             return;
         };
         let renewed =
@@ -175,7 +175,7 @@ impl ThreadLease {
         }
     }
 
-    /// Returns the lease, with which the runs of the thread are written.
+    /// Returns the lease, which the store demands for each commit to a run of the thread.
     pub(crate) fn lease(&self) -> &Lease {
         &self.held.lease
     }

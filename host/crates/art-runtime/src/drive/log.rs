@@ -1,4 +1,5 @@
-//! The log of a run: collects events with their effects, and commits them in one transaction.
+//! The log of a run: collects events with their effects (observations, messages and changes of the thread's state), and commits
+//! them to the store in one transaction, which adds the events to the journal of the run.
 //!
 //! Large data, such as files, the logs of tools and large values of events, is stored as blobs. An event names a blob by its
 //! digest.
@@ -150,9 +151,9 @@ impl RunLog {
                 self.suspended.extend(ids);
             }
             RunEvent::ToolEnded { end, .. } => {
-                let question = end.suspension.iter();
+                let suspension = end.suspension.iter();
                 self.suspended
-                    .extend(question.map(|question| question.suspension_id.clone()));
+                    .extend(suspension.map(|suspension| suspension.suspension_id.clone()));
             }
             RunEvent::CallDecided {
                 suspension_id,
@@ -190,12 +191,13 @@ impl RunLog {
     fn add_if_room(&mut self, blob: Blob) -> Option<String> {
         let bytes = blob.bytes().len();
         let size = (bytes as u64).saturating_add(limits::BLOB_OVERHEAD_BYTES);
-        let fits = bytes <= MAX_VALUE_BYTES;
+        let is_within_value_limit = bytes <= MAX_VALUE_BYTES;
         let digest = blob.digest().to_owned();
         if self.blobs.contains(&digest) {
             return Some(digest);
         }
-        let Some(room) = self.remaining_blob_bytes.checked_sub(size).filter(|_| fits) else {
+        let remaining = self.remaining_blob_bytes.checked_sub(size);
+        let Some(remaining) = remaining.filter(|_| is_within_value_limit) else {
             tracing::warn!(
                 run = self.pending.trace_id,
                 bytes = size,
@@ -203,7 +205,7 @@ impl RunLog {
             );
             return None;
         };
-        self.remaining_blob_bytes = room;
+        self.remaining_blob_bytes = remaining;
         self.blobs.insert(digest.clone());
         self.pending.blobs.push(blob);
         Some(digest)
@@ -299,8 +301,8 @@ impl RunLog {
             && pending.calls.is_empty()
     }
 
-    /// Discards what was added since the last commit. Returns the run as the committed events make it, or `None` if there are
-    /// none.
+    /// Discards what was added since the last commit. Returns the run as the committed events make it, or `None` if no event
+    /// was committed.
     ///
     /// # Errors
     /// Fails if the store cannot be read, or if its events do not fit together.
@@ -317,7 +319,8 @@ impl RunLog {
             return Ok(None);
         }
         let run = Run::replay(&events).map_err(RuntimeError::internal)?;
-        // A commit that was reported as failed may be stored.
+        // The last commit may have been stored although it was reported as failed. Its entries of the model work are then
+        // committed too.
         self.committed_work = run.model_work().len();
         Ok(Some(run))
     }
@@ -366,8 +369,8 @@ fn commit_after(trace_id: String, lease: Lease, last_sequence: u64) -> Commit {
     }
 }
 
-/// Returns what the store notes about the end of a run: its status, and a summary for listings. The summary has the metadata of
-/// the run, such as its cost, and its answer and error.
+/// Returns what the store notes about a run that has ended or waits: its status, and a summary for listings. The summary has the
+/// metadata of the run, such as its cost, and its answer and error.
 fn run_end(report: &RunReport) -> RunEnd {
     let metadata = &report.response.metadata;
     let mut summary = json!({"metadata": metadata, "answer": report.response.response.content});

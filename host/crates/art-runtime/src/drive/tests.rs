@@ -31,8 +31,8 @@ use super::*;
 use crate::config::{Config, Overrides, ToolBounds};
 use crate::testing::{parse_payload, stored_journal};
 
-/// Returns a runtime with the embedded model and one tool, `city_population`, whose function is `run`.
-fn runtime_with_tool<F>(run: impl Fn() -> F + Send + Sync + 'static) -> (tempfile::TempDir, Runtime)
+/// Returns a runtime with the embedded model and one tool, `city_population`, whose calls run `implementation`.
+fn runtime_with_tool<F>(implementation: impl Fn() -> F + Send + Sync + 'static) -> (tempfile::TempDir, Runtime)
 where
     F: Future<Output = Ending> + Send + 'static,
 {
@@ -69,7 +69,7 @@ where
         blocking_config: None,
         display_config: None,
     };
-    let tool = DirectTool::new(schema, move |_call| run());
+    let tool = DirectTool::new(schema, move |_call| implementation());
     runtime.tools.registry().register(Arc::new(tool)).unwrap();
     (home, runtime)
 }

@@ -310,7 +310,7 @@ async fn a_state_that_somebody_else_has_changed_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn the_newest_messages_of_a_thread_are_returned_oldest_first() {
+async fn messages_of_a_thread_are_selected_by_count_and_time_and_returned_in_order() {
     let instance = instance().await;
     let (state, conversation) = (instance.state_manager(), instance.conversation_manager());
     let thread = state.create_thread(config_with_tools(&[])).await.unwrap();
@@ -505,7 +505,8 @@ async fn closing_cancels_runs_that_do_not_end_and_releases_their_threads() {
     let clone = Arc::clone(&instance);
     let task = tokio::spawn(async move { clone.ask(question, CancellationToken::new(), &mut Unwatched).await });
     tokio::time::sleep(Duration::from_millis(1)).await;
-    assert_eq!(instance.close(Duration::from_secs(1)).await, 0);
+    let unfinished_runs = instance.close(Duration::from_secs(1)).await;
+    assert_eq!(unfinished_runs, 0);
     let answer = task.await.unwrap().unwrap();
     assert_eq!(answer.status(), art_core::agent::RunStatus::Cancelled);
     let store = &instance.runtime().store;

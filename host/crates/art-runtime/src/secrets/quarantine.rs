@@ -82,8 +82,15 @@ impl Quarantine {
             .create(true)
             .mode(0o600)
             .open(&self.path)?;
-        file.write_all(format!("{digest} {tool} {canary}\n").as_bytes())?;
+        // Someone who edited the file may have left its last line without an end.
+        let line_end = if self.ends_within_line()? { "\n" } else { "" };
+        file.write_all(format!("{line_end}{digest} {tool} {canary}\n").as_bytes())?;
         file.sync_all()
+    }
+
+    fn ends_within_line(&self) -> std::io::Result<bool> {
+        let text = read_text(open_regular(&self.path)?, MAX_FILE_BYTES)?;
+        Ok(!text.is_empty() && !text.ends_with('\n'))
     }
 }
 
@@ -116,6 +123,25 @@ mod tests {
             canary: "DECOY".to_owned(),
         };
         assert_eq!(quarantine.list().unwrap(), [expected]);
+    }
+
+    #[test]
+    fn a_component_that_is_added_after_a_line_without_an_end_is_listed() {
+        let home = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.database.value = home.path().join("art.db");
+        let quarantine = Quarantine::new(&config);
+        quarantine.add("00ff", "leaky", "DECOY").unwrap();
+        let text = std::fs::read_to_string(quarantine.path()).unwrap();
+        std::fs::write(quarantine.path(), text.trim_end()).unwrap();
+        quarantine.add("11ff", "other", "DECOY").unwrap();
+        let digests: Vec<_> = quarantine
+            .list()
+            .unwrap()
+            .into_iter()
+            .map(|listed| listed.digest)
+            .collect();
+        assert_eq!(digests, ["00ff", "11ff"]);
     }
 
     #[test]

@@ -158,8 +158,8 @@ fn begin_run() -> Run {
     Run::start(&RunEvent::Started { at: 1, start }).unwrap().0
 }
 
-/// Prints the time to check a plan and the time between two planned calls, each relative to a fresh sandboxed call. They are
-/// measured in turn.
+/// Prints the time to check a plan and the time between two planned calls, each also in relation to the time of a sandboxed call
+/// in a new instance. Each round measures all of them, one after the other.
 pub(crate) fn print_plans(wasm: &[u8]) {
     const ROUNDS: usize = 60;
     let sandboxed = Sandboxed::new(wasm, 1);

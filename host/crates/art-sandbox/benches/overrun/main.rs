@@ -65,9 +65,10 @@ fn main() {
     }
 }
 
-/// Returns the time from the deadline until the end of the call, in milliseconds.
+/// Returns the time from the deadline until the end of the call, in milliseconds. The deadline is the one at which this guest is
+/// hardest to stop. The fuel is the maximum, so that the deadline ends the call and not the fuel.
 async fn measure_overrun(guest: &OverrunningGuest, plugin: &Plugin, limits: Limits) -> f64 {
-    let timeout_ms = guest.deadline_ms(&limits);
+    let timeout_ms = guest.hardest_deadline_ms(&limits);
     let limits = Limits {
         fuel: Limits::MAX.fuel,
         timeout_ms,

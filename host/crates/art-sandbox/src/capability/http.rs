@@ -26,7 +26,8 @@ use sender::{Gate, Sender};
 
 use crate::state::CallState;
 
-/// Links the types of requests and responses, which give no access to anything.
+/// Links the types of requests and responses, which give no access to anything. Their functions whose results depend on the
+/// network record these results.
 pub(super) fn link_types(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     types::add_to_linker::<CallState, WasiHttp>(linker, &LinkOptions::default().into(), CallState::http)?;
     record::link(linker)
@@ -64,7 +65,7 @@ impl Http {
         }
     }
 
-    /// Returns headers or trailers for the guest.
+    /// Converts headers or trailers into the form in which the guest gets them.
     pub(crate) fn fields(&mut self, map: HeaderMap) -> FieldMap {
         FieldMap::new_immutable(&mut self.sender, map)
     }
@@ -105,7 +106,7 @@ impl CallState {
         }
     }
 
-    /// Same as [`http`](Self::http), with a sender that denies every request.
+    /// Same as [`http`](Self::http), with only the gate of the sender, which checks each request and then denies it.
     fn denied_http(&mut self) -> WasiHttpCtxView<'_> {
         let (http, table) = self.http_and_table();
         let gate: &mut Gate = &mut http.sender.gate;

@@ -42,8 +42,9 @@ use writer::{Counters, Job, Write, Writer};
 ///
 /// - Writes of several processes wait for each other. A write that waits for 5 s fails with [`StoreError::Busy`] and can be
 ///   repeated.
-/// - While a store that can write is open, it keeps a locked file in the directory with the name of the database and the suffix
-///   `-hosts`. When the process of the store ends, even by a crash, others can take the [leases](crate::Lease) that it had.
+/// - While a store that can write is open, it keeps a locked file in a directory beside the database, whose name is that of the
+///   database with the suffix `-hosts`. When the process of the store ends, even by a crash, others can take the
+///   [leases](crate::Lease) that it had.
 /// - Every write is synced to the disk before its caller is told of its success (`synchronous = FULL`), so it survives a loss of
 ///   power. Writes that wait at the same time are synced together.
 /// - After a failed write or sync no more writes are accepted ([`StoreError::Poisoned`]) until the database is opened again,
@@ -125,7 +126,7 @@ impl SqliteStore {
         &self.path
     }
 
-    /// Returns the number of writes, and of commits of SQLite, since the store was opened.
+    /// Returns the number of writes since the store was opened, and the number of SQLite transactions that committed them.
     #[must_use]
     pub fn stats(&self) -> WriteStats {
         self.counters.stats()

@@ -1,8 +1,8 @@
 //! Writes, syncs and truncations that fail.
 //!
 //! Some tests let the first operation fail, in the next round the second, and so on until nothing fails any more. Whatever fails,
-//! no caller is told that a write is durable if it is not: tests cut the power after a failure as well. A sync that fails loses
-//! what was not on the disk yet, as on Linux. A commit that fails changes nothing that a reader of the same store sees.
+//! each acknowledged write is durable: to check this, tests also cut the power after a failure. A sync that fails loses what was
+//! not on the disk yet, as on Linux. A commit that fails changes nothing that a reader of the same store sees.
 
 use std::path::Path;
 
@@ -254,7 +254,7 @@ fn a_read_only_store_can_open_a_database_without_permission_to_write_while_anoth
 /// Prepares a database with `prepare`, opens it while one operation of this kind fails, opens it again without failures and calls
 /// `check`. In the first round the first operation fails, in the next round the second one, and so on, until there is a round in
 /// which none fails because opening needs no more operations. Opening makes many writes, so only every fourth write gets a round:
-/// the failures of the device and the other failures begin at different writes.
+/// beginning with the first write for [`Failure::Device`], and with the third for the other failures.
 fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&SqliteStore), prepare: impl Fn(&Path)) {
     let (first_to_fail, interval) = match (operation, failure) {
         (Operation::Write, Failure::Device) => (0, 4),
@@ -276,7 +276,7 @@ fn open_with_failures(operation: Operation, failure: Failure, check: impl Fn(&Sq
     }
 }
 
-/// The operations that opening a database needs, and a way in which each can fail.
+/// The operations that opening a database needs, and the ways in which they fail in these tests.
 const FAILURES: [(Operation, Failure); 6] = [
     (Operation::Open, Failure::Device),
     (Operation::Write, Failure::Device),

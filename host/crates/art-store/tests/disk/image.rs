@@ -141,18 +141,18 @@ impl File {
     /// Returns the durable content with those of the pending changes that are kept.
     fn content(&self, kept: KeptChanges, chance: &mut Chance) -> Vec<u8> {
         let mut content = self.durable.clone();
-        // The changes after this index are not kept. For `Torn`, the change at this index is kept in part and those before it are
-        // whole; if the index is `pending.len()`, no change has it, so all are whole.
-        let last = match kept {
+        // For `Torn`, the change at this index is kept in part, those before it are kept whole, and those after it are dropped.
+        // If the index is `pending.len()`, no change has it, so all are kept whole. The other kinds treat all changes alike.
+        let torn_index = match kept {
             KeptChanges::Torn => chance.below(self.pending.len() + 1),
             KeptChanges::Nothing => 0,
             KeptChanges::Everything | KeptChanges::RandomSectors => self.pending.len(),
         };
-        for (index, change) in self.pending.iter().take(last + 1).enumerate() {
+        for (index, change) in self.pending.iter().take(torn_index + 1).enumerate() {
             match kept {
                 KeptChanges::Nothing => {}
                 KeptChanges::Everything => change.apply(&mut content),
-                KeptChanges::Torn if index < last => change.apply(&mut content),
+                KeptChanges::Torn if index < torn_index => change.apply(&mut content),
                 KeptChanges::Torn | KeptChanges::RandomSectors => change.apply_in_part(&mut content, chance),
             }
         }

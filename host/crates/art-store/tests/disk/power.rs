@@ -195,7 +195,8 @@ fn acknowledged_writes_survive_a_second_power_loss_during_recovery() {
         check_at_moments(&recovery, 4, chance, |second_moment, state_in_recovery, chance| {
             let image = Image::new(state_in_recovery, KeptChanges::RandomSectors, chance);
             let description = format!("recovery after {moment} operations, cut after {second_moment}");
-            // `state` has the number of acknowledged writes: the recovery acknowledges none.
+            // This passes `state` and not `state_in_recovery`, because only `state` counts the acknowledged writes: no write is
+            // acknowledged during the recovery.
             assert_recovers(&image, state, &recovery.versions, &description);
         });
     });

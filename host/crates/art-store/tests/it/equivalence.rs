@@ -119,7 +119,7 @@ fn operation() -> impl Strategy<Value = Operation> {
         (id(), limit(), time(), time(), vec(0..ROLES.len(), 0..2))
             .prop_map(|(id, limit, before, after, roles)| O::ListMessages(id, limit, before, after, roles)),
         (id(), 0..TYPES.len(), optional_id(), number())
-            .prop_map(|(id, kind, run, n)| O::RecordObservation(id, kind, run, n)),
+            .prop_map(|(id, observation_type, run, n)| O::RecordObservation(id, observation_type, run, n)),
         (
             id(),
             vec(0..TYPES.len(), 0..3),
@@ -181,7 +181,7 @@ fn describe<T: Debug>(result: Result<T, StoreError>) -> String {
     }
 }
 
-/// Returns the identifier with an index, or `None` for no index.
+/// Returns the identifier at an index, or `None` if there is no index.
 fn id_at(index: Option<Id>) -> Option<String> {
     index.map(|index| IDS[index].to_owned())
 }
@@ -264,15 +264,15 @@ async fn apply_to_observations(store: &dyn Store, operation: Operation) -> Strin
         observation
     };
     match operation {
-        Operation::RecordObservation(id, kind, run, number) => {
-            let mut new = new_observation(IDS[id], TYPES[kind], json!({"n": number}));
+        Operation::RecordObservation(id, observation_type, run, number) => {
+            let mut new = new_observation(IDS[id], TYPES[observation_type], json!({"n": number}));
             new.trace_id = id_at(run);
             describe(store.record(new).await.map(without_id))
         }
         Operation::ListObservations(id, types, after_sequence, run, limit, before) => {
             let filter = ObservationFilter {
                 owner: Owner::Anyone,
-                types: types.into_iter().map(|kind| TYPES[kind]).collect(),
+                types: types.into_iter().map(|index| TYPES[index]).collect(),
                 before,
                 after: None,
                 after_sequence,
@@ -369,8 +369,8 @@ async fn apply_to_runs(fixture: &TestStore, operation: Operation) -> String {
 async fn apply_to_leases_and_commits(fixture: &TestStore, operation: Operation) -> String {
     let store = fixture.store.as_ref();
     match operation {
-        // The fixture does not store this lease. If it already stores one of this thread, another can be acquired only after
-        // that one has expired. The fixture still uses the expired one in later operations, and stores refuse it as lost.
+        // The fixture does not keep this lease. If it already has an older lease of the thread, this succeeds only after the
+        // older lease has expired. Later operations still use the older lease, which both stores then refuse as lost.
         Operation::AcquireLease(id) => describe(store.acquire_lease(IDS[id]).await),
         Operation::RenewLease(id) => describe(store.renew_lease(&fixture.lease(IDS[id]).await).await),
         Operation::ReleaseLease(id) => {

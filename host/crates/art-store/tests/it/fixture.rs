@@ -23,7 +23,7 @@ pub(crate) const START_TIME: u64 = 1_000;
 pub(crate) struct TestStore {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<ManualClock>,
-    /// The leases that the test holds, by their threads.
+    /// The leases that the test holds, by the identifiers of their threads.
     leases: Mutex<HashMap<String, Lease>>,
     /// The last field, so that the directory is deleted after the store is closed.
     _directory: Option<TempDir>,
@@ -108,8 +108,8 @@ impl TestStore {
         self.store.commit(commit).await.map(|committed| committed.run)
     }
 
-    /// Appends an entry to the journal of a run, and returns the stored entry. The entry before it must have the sequence
-    /// `expected_last_sequence`, or else the store refuses it.
+    /// Appends an entry to the journal of a run, and returns the stored entry. The store refuses the new entry unless
+    /// the last entry of the journal has the sequence `expected_last_sequence`.
     pub(crate) async fn append_entry(
         &self,
         trace_id: &str,

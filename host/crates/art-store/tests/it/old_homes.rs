@@ -31,7 +31,7 @@ const NEWEST_FORMAT: u32 = 5;
 const APPLICATION_ID: i32 = 0x4152_5453;
 /// Name of the test that runs in the child process.
 const CHILD_TEST: &str = "old_homes::child_migrates_until_it_is_killed";
-/// Number of threads with a run each. Enough for a migration to take some hundredths of a second.
+/// Number of conversation threads in the database, each with one run. Enough for a migration to take some hundredths of a second.
 const RUNS: u32 = 20;
 /// Number of events in the journal of each run.
 const EVENTS: u32 = 40;

@@ -41,7 +41,7 @@ fn chain_schema(definitions: usize) -> Value {
     json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs})
 }
 
-/// Returns the tree of a schema.
+/// Returns the tree of a schema: the schema in which each `$ref` is replaced by its target.
 fn tree(schema: &Value) -> Value {
     admit(schema, Root::Any).unwrap().schema
 }
@@ -127,7 +127,7 @@ fn a_reference_at_the_root_must_point_to_an_object_schema() {
 }
 
 #[test]
-fn references_that_multiply_the_schemas_are_refused_quickly() {
+fn references_that_multiply_the_number_of_schemas_are_refused_quickly() {
     for definitions in 1..=64 {
         let schema = doubling_schema(definitions);
         let start = Instant::now();
@@ -136,6 +136,7 @@ fn references_that_multiply_the_schemas_are_refused_quickly() {
         // The tree has two to the power of `definitions + 1` schemas, and at most 2,000 are admitted.
         assert_eq!(result.is_ok(), definitions <= 9, "{definitions}");
     }
+    // This schema is also nested too deeply, and either problem may be found first.
     let message = problem(&doubling_schema(40)).to_string();
     assert!(
         message.contains("nested more than 32 levels") || message.contains("more than 2000 schemas"),
@@ -188,6 +189,7 @@ fn copies_of_a_definition_are_bounded_in_bytes() {
         let properties: Map<_, _> = (0..copies).map(|p| (format!("p{p}"), reference.clone())).collect();
         json!({"type": "object", "properties": properties, "$defs": {"d": {"description": long}}})
     };
+    // The tree may have 64 KiB as text: 15 copies of the long description fit, and 17 do not.
     assert!(admit(&schema_with_copies(15), Root::Object).is_ok());
     for copies in [17, 100, 600] {
         let refused = problem(&schema_with_copies(copies));
@@ -197,11 +199,12 @@ fn copies_of_a_definition_are_bounded_in_bytes() {
 
 #[test]
 fn long_chains_of_references_are_refused() {
+    // A chain may have at most 64 references.
     assert!(CompiledSchema::new(&chain_schema(60), Root::Object).is_ok());
     assert_eq!(problem(&chain_schema(70)), SchemaProblem::TooManyReferences);
     assert_eq!(problem(&chain_schema(600)), SchemaProblem::TooManyReferences);
-    // A schema compiler that follows 20,000 references recursively overflows the stack. Admission refuses them before that,
-    // as too many values.
+    // A schema compiler that follows 20,000 references recursively overflows the stack. Admission refuses the schema before
+    // it is compiled, because it has too many values.
     let start = Instant::now();
     assert_eq!(problem(&chain_schema(20_000)), SchemaProblem::TooManyValues);
     assert!(start.elapsed() < Duration::from_secs(2));
@@ -342,6 +345,7 @@ fn keywords_that_change_the_target_of_references_are_refused() {
             "{keyword}"
         );
     }
+    // These two are admitted only at the root.
     for keyword in ["$id", "$schema"] {
         let properties = json!({"a": {"$ref": "#/$defs/a"}});
         let schema = json!({"type": "object", "properties": properties, "$defs": {"a": {keyword: DIALECT}}});
@@ -382,8 +386,8 @@ fn malformed_keywords_are_refused() {
 }
 
 #[test]
-fn only_small_linear_patterns_are_admitted() {
-    let refused = [
+fn only_small_patterns_that_match_in_linear_time_are_admitted() {
+    let refused_patterns = [
         "(x+x+)+y(?!z)",
         "(?<=a)b",
         "(a)\\1",
@@ -393,7 +397,7 @@ fn only_small_linear_patterns_are_admitted() {
         "[",
         "\\p{Nope}",
     ];
-    for pattern in refused {
+    for pattern in refused_patterns {
         for schema in [
             json!({"type": "object", "properties": {"a": {"pattern": pattern}}}),
             json!({"type": "object", "patternProperties": {pattern: true}}),
@@ -439,6 +443,7 @@ fn schema_repeating_a_pattern(n: usize) -> Value {
 
 #[test]
 fn a_pattern_counts_for_each_path_to_it() {
+    // The tree has the pattern `n * n` times, and at most 64 patterns are admitted.
     assert!(admit(&schema_repeating_a_pattern(8), Root::Object).is_ok());
     for n in [9, 30, 65] {
         assert_eq!(
@@ -450,7 +455,7 @@ fn a_pattern_counts_for_each_path_to_it() {
 }
 
 #[test]
-fn the_programs_of_all_patterns_are_bounded_together() {
+fn the_compiled_size_of_all_patterns_together_is_bounded() {
     let heavy_patterns =
         |n: usize| -> Map<_, _> { (0..n).map(|i| (format!("(a|b){{2000}}x{i}"), json!({}))).collect() };
     assert!(
@@ -506,7 +511,7 @@ fn a_value_that_is_too_large_for_its_schema_is_refused() {
 }
 
 #[test]
-fn the_deepest_tree_stays_within_the_stack() {
+fn checking_with_the_deepest_tree_does_not_overflow_the_stack() {
     let mut schema = json!({"type": "string"});
     for _ in 1..MAX_SCHEMA_DEPTH {
         schema = json!({ "anyOf": [schema] });
@@ -535,13 +540,14 @@ fn nested_unevaluated_keywords_for_the_same_value_are_refused() {
                 );
             }
         }
-        let part = json!({keyword: false, "properties": {"a": {keyword: false}}, "allOf": [{"title": "x"}]});
-        assert!(CompiledSchema::new(&part, Root::Any).is_ok());
+        // The inner keyword is for a part of the value, so the keywords are not for the same value.
+        let for_a_part = json!({keyword: false, "properties": {"a": {keyword: false}}, "allOf": [{"title": "x"}]});
+        assert!(CompiledSchema::new(&for_a_part, Root::Any).is_ok());
     }
 }
 
 #[test]
-fn nested_unevaluated_keywords_for_parts_are_refused_if_they_repeat_too_much_work() {
+fn nested_unevaluated_keywords_for_parts_of_a_value_are_refused_if_they_cost_too_much() {
     let nested = |levels: usize| {
         (0..levels).fold(
             json!({"type": "object"}),
@@ -582,12 +588,12 @@ fn work(schema: &Value, value: &Value) -> u64 {
 fn keywords_that_take_longer_than_a_comparison_cost_more() {
     let items = json!((0..49_000).collect::<Vec<_>>());
     let names: Value = (0..49_000).map(|n| (n.to_string(), json!(n))).collect();
+    // Without the extra work of `uniqueItems`, 97 copies of its schema would be allowed.
     for (keyword, schema, value) in [
         ("uniqueItems", json!({"uniqueItems": true}), &items),
         ("multipleOf", json!({"items": {"multipleOf": 0.1}}), &items),
         ("propertyNames", json!({"propertyNames": {"maxLength": 9}}), &names),
     ] {
-        // Without the extra work of `uniqueItems`, 97 copies would be allowed.
         let work_of_copies = |n: usize| work(&json!({"allOf": vec![schema.clone(); n]}), value);
         let (work_of_one, work_of_many) = (work_of_copies(1), work_of_copies(97));
         assert!(
@@ -673,8 +679,8 @@ fn the_path_to_a_schema_is_bounded_in_bytes() {
 fn unique_items_that_jsonschema_hashes_alike_are_checked_quickly() {
     let schema = json!({"type": "array", "uniqueItems": true});
     for n in [500, 1_000, 2_000] {
-        // The crate `jsonschema` hashes a number as a float and an array as its items, so it compares each of these items with
-        // all others.
+        // The crate `jsonschema` hashes a number as a float and an array as its items. All numbers below round to one of two
+        // floats, so the crate would compare each item with very many others.
         let number = |i: u64| json!((1 << 63) + i);
         let wrapped = |i: u64| {
             [

@@ -113,6 +113,7 @@ impl<'s> Dereferencer<'s> {
             node.weight.add_subschema(weight, AppliesTo::SameValue);
             add_to_all_of(&mut node.members, target);
         }
+        // Count what a validator does again: for each `unevaluated*` keyword, and to explain a violation.
         node.weight.add_repetitions(unevaluated_count);
         Ok((Value::Object(node.members), node.weight))
     }
@@ -138,6 +139,7 @@ impl<'s> Dereferencer<'s> {
             });
         }
         self.spend_bytes(keyword.len() + PROPERTY_SYNTAX_BYTES)?;
+        // A validator applies the subschemas of such a keyword to an invalid value again, to explain the violation.
         if is_applied_again_to_explain(keyword) {
             node.weight.set_applied_again_to_explain();
         }
@@ -197,8 +199,8 @@ impl<'s> Dereferencer<'s> {
     }
 
     /// Returns the tree of a subschema, and adds its weight to that of `node`. `path` is the keyword and the name or index of
-    /// this subschema. If the keyword contains only one subschema, there is an empty text instead of the name or index, which is
-    /// left out of the position in messages. So is the name of a property if it is empty.
+    /// this subschema. The name or index is empty if the keyword contains only one subschema, or if a property has an empty name.
+    /// The position in messages leaves out an empty name or index.
     fn dereference_subschema(
         &mut self,
         node: &mut Node,

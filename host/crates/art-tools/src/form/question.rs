@@ -28,7 +28,7 @@ pub(crate) struct ToolQuestion {
     pub(crate) preview: Option<Value>,
 }
 
-/// Returns the question of a tool that ran and ended as suspended. `ToolSystem::run` adds its time limit.
+/// Returns the question of a tool that ran and ended as suspended. `ToolSystem::run` adds the time limit of the question.
 ///
 /// # Errors
 /// Fails if the form of the tool is not admitted.
@@ -155,8 +155,8 @@ fn prompt(call: &ParsedToolCall, config: Option<&BlockingToolConfig>, message: &
     Some(interpolate(template, &call.arguments)).filter(|prompt| !prompt.trim().is_empty())
 }
 
-/// Returns the form with this prompt. Without one, the form keeps its own prompt or, if that is empty, gets a general one. If the
-/// form has a different prompt of its own, that becomes a part of the hint, because it may say what to enter.
+/// Returns the form with this prompt. If the form has a different prompt, that one becomes a part of the hint, because it may say
+/// what to enter. If `prompt` is `None`, the form keeps its own prompt or, if that is empty, gets a general one.
 fn with_prompt(mut form: FeedbackSchema, prompt: Option<String>) -> FeedbackSchema {
     match prompt {
         Some(prompt) if form.prompt != prompt => {

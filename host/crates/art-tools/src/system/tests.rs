@@ -67,8 +67,8 @@ fn endings(reports: &[ToolReport]) -> Vec<EndingKind> {
 async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
     let seen = Arc::new(Mutex::new(None));
     let recorder = Arc::clone(&seen);
-    let tool = Arc::new(ScriptedTool::new(schema("tool"), move |admitted| {
-        *recorder.lock().unwrap() = Some((admitted.input_json().to_owned(), admitted.context().clone()));
+    let tool = Arc::new(ScriptedTool::new(schema("tool"), move |checked| {
+        *recorder.lock().unwrap() = Some((checked.input_json().to_owned(), checked.context().clone()));
         std::future::ready(success_with("{\"n\":4}"))
     }));
     let mut host = TestHost::new([Arc::clone(&tool)]);
@@ -96,10 +96,10 @@ async fn a_valid_call_is_run_once_with_its_arguments_and_context() {
 async fn concurrent_calls_of_two_conversations_have_separate_contexts_and_cancellation() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let recorder = Arc::clone(&seen);
-    let tool = Arc::new(ScriptedTool::new(schema("tool"), move |admitted| {
-        let call = (admitted.call().arguments.clone(), admitted.context().clone());
+    let tool = Arc::new(ScriptedTool::new(schema("tool"), move |checked| {
+        let call = (checked.call().arguments.clone(), checked.context().clone());
         recorder.lock().unwrap().push(json!(call));
-        let cancel = admitted.cancel().clone();
+        let cancel = checked.cancel().clone();
         async move {
             let cancelled = tokio::time::timeout(Duration::from_secs(1), cancel.cancelled()).await;
             if cancelled.is_ok() {
@@ -331,7 +331,7 @@ async fn a_slow_call_does_not_delay_other_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_preparation_of_a_tool_takes_nothing_from_the_time_to_check_a_large_output() {
+async fn the_time_to_prepare_a_tool_does_not_shorten_the_time_to_check_a_large_output() {
     let large_output = json!("x".repeat(100_000)).to_string();
     let mut tool = ScriptedTool::new(schema("large"), move |_| {
         std::future::ready(success_with(&large_output))
@@ -429,8 +429,8 @@ async fn an_executor_that_ignores_its_time_limit_is_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_call_ends_as_cancelled() {
-    let polite = Arc::new(ScriptedTool::new(schema("polite"), |admitted| {
-        let cancel = admitted.cancel().clone();
+    let polite = Arc::new(ScriptedTool::new(schema("polite"), |checked| {
+        let cancel = checked.cancel().clone();
         async move {
             cancel.cancelled().await;
             Ending::Cancelled
@@ -600,7 +600,7 @@ async fn arguments_are_checked_within_the_time_limit_of_their_call() {
 }
 
 /// Returns a tool whose argument `a` is an array. Each item of the array gets `defaults_per_item` defaults, which are declared
-/// behind a chain of references.
+/// at the end of a chain of 51 references.
 fn tool_with_defaults(defaults_per_item: usize) -> Arc<ScriptedTool> {
     let mut schema = schema("filled");
     let properties = (0..defaults_per_item).map(|i| (format!("p{i}"), json!({"default": {}})));

@@ -9,7 +9,7 @@ use crate::render;
 
 /// How a question about all calls at once ended.
 pub(super) enum TogetherOutcome {
-    /// Every call is decided; or, if a decision could not be stored, every call before that one.
+    /// Every call is decided. If a decision could not be stored, only the calls before that call are decided.
     Decided,
     /// All calls that are not decided yet are left without a decision.
     Later,
@@ -68,6 +68,7 @@ fn decide_all(questions: &[Question<'_>], feedback: &Feedback) -> TogetherOutcom
     for (index, question) in questions.iter().enumerate() {
         match question.decide(feedback.clone(), None) {
             Ok(QuestionOutcome::Decided) => {}
+            // The decision could not be stored.
             Ok(QuestionOutcome::Later) if index == 0 => return TogetherOutcome::Later,
             Ok(QuestionOutcome::Later) => return outcome,
             Err(problem) => {

@@ -219,20 +219,20 @@ fn every_call_of_a_cut_off_reply_has_a_problem() {
 
 #[test]
 fn a_cut_off_reply_loses_its_decision_its_plan_and_content_that_is_incomplete_json() {
-    let text = |text: &str| ModelReply {
+    let reply_of = |text: &str| ModelReply {
         text: text.to_owned(),
         ..ModelReply::default()
     };
-    let complete = parse_cut_off(text(
+    let complete = parse_cut_off(reply_of(
         r#"{"content":"x","nextStepDecision":"complete_item","updatedPlan":{"todoList":[]}}"#,
     ));
     assert_eq!((complete.decision, complete.updated_plan.is_none()), (None, true));
-    let incomplete = parse_cut_off(text(r#"{"toolCalls":[{"toolName":"t","argu"#));
+    let incomplete = parse_cut_off(reply_of(r#"{"toolCalls":[{"toolName":"t","argu"#));
     assert_eq!(
         (incomplete.content, incomplete.problems),
         (Value::Null, vec![CUT_OFF_PROBLEM.to_owned()])
     );
-    assert_eq!(parse_cut_off(text("The answer is")).content, json!("The answer is"));
+    assert_eq!(parse_cut_off(reply_of("The answer is")).content, json!("The answer is"));
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn json_in_thoughts_is_ignored_if_the_reply_has_content() {
     );
 }
 
-// Markers take precedence over braces (contract A25).
+// In the text of a reply, JSON between markers takes precedence over other text in braces (contract A25).
 #[test]
 fn json_between_markers_in_thoughts_is_ignored_if_the_reply_has_content() {
     let json = r#"{"content":"42"}"#;

@@ -158,7 +158,7 @@ fn a_missing_heading_is_tolerated() {
     assert_eq!(plan_in_text("Plan: x").unwrap().title, None);
 }
 
-// Malformed JSON and other wrong shapes never make the parser fail (contract A26).
+// Malformed JSON and other wrong shapes are reported as problems of the reply (contract A26).
 #[test]
 fn text_without_structure_is_not_a_plan() {
     assert_eq!(
@@ -167,7 +167,7 @@ fn text_without_structure_is_not_a_plan() {
     );
 }
 
-// Malformed JSON and other wrong shapes never make the parser fail (contract A26).
+// Malformed JSON and other wrong shapes are reported as problems of the reply (contract A26).
 #[test]
 fn invalid_json_is_reported_with_its_position() {
     let problems = plan_in_text("Plan: {\"todoList\": [}").unwrap_err();
@@ -178,7 +178,7 @@ fn invalid_json_is_reported_with_its_position() {
 }
 
 #[test]
-fn the_problem_of_a_submitted_plan_without_fields_says_that_it_has_none() {
+fn the_problem_of_a_submitted_plan_without_fields_says_that_there_are_no_fields() {
     let problem = missing_fields_problem(&JsonObject::new()).unwrap();
     assert!(problem.ends_with("it has no fields"), "{problem}");
 }

@@ -98,7 +98,7 @@ fn a_required_property_has_to_be_there_and_to_fit() {
 }
 
 #[test]
-fn an_object_fits_a_consumer_that_forbids_further_keys_only_if_it_has_none() {
+fn an_object_that_may_have_further_keys_may_not_fit_a_consumer_that_forbids_them() {
     let with_n_only = json!({"type": "object", "properties": {"n": true}, "additionalProperties": false});
     assert_verdict(&json!({"type": "object"}), &with_n_only, Verdict::AtRunTime);
     assert_verdict(&with_n_only, &with_n_only, Verdict::Yes);
@@ -107,7 +107,7 @@ fn an_object_fits_a_consumer_that_forbids_further_keys_only_if_it_has_none() {
 }
 
 #[test]
-fn items_that_do_not_fit_rule_an_array_out_only_if_it_must_have_items() {
+fn unfitting_items_rule_out_an_array_only_if_it_cannot_be_empty() {
     let array =
         |fewest: u64, item_type: &str| json!({"type": "array", "items": {"type": item_type}, "minItems": fewest});
     assert_verdict(&array(0, "integer"), &array(0, "number"), Verdict::Yes);
@@ -172,7 +172,7 @@ fn exactly_one_branch_of_one_of_has_to_fit() {
 }
 
 #[test]
-fn a_comparison_of_schemas_with_very_many_pairs_ends() {
+fn a_comparison_of_schemas_with_very_many_pairs_of_parts_ends() {
     let mut schema = json!({"type": "integer"});
     for n in 0..40 {
         schema = json!({"anyOf": [schema, {"type": "array", "items": schema, "minItems": n}]});

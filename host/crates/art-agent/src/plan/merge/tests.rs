@@ -184,10 +184,12 @@ fn an_update_tries_a_failed_item_again_only_if_the_draft_lists_it_as_pending() {
 }
 
 #[test]
-fn an_update_does_not_change_an_item_in_progress() {
-    let old = [item_with_status("a", TodoItemStatus::InProgress)];
-    assert_eq!(updated_plan(&old, Vec::new()), old);
-    assert_eq!(updated_plan(&old, vec![draft_item("a", &["b"])]), old);
+fn an_update_does_not_change_an_item_that_is_in_progress_or_waits_for_a_person() {
+    for status in [TodoItemStatus::InProgress, TodoItemStatus::Waiting] {
+        let old = [item_with_status("a", status)];
+        assert_eq!(updated_plan(&old, Vec::new()), old);
+        assert_eq!(updated_plan(&old, vec![draft_item("a", &["b"])]), old);
+    }
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn engine_with_slots(max_parallel: usize, model: ScriptedModel) -> (ReasoningEng
 }
 
 /// Returns an engine with one model, which replies with these streams in turn, and to later calls with empty replies.
-fn scripted_engine(streams: Vec<Vec<StreamEvent>>) -> (ReasoningEngine, Arc<ScriptedModel>) {
+fn engine_yielding(streams: Vec<Vec<StreamEvent>>) -> (ReasoningEngine, Arc<ScriptedModel>) {
     engine(ScriptedModel::new(streams))
 }
 
@@ -86,7 +86,7 @@ fn retries(events: &[StreamEvent]) -> Vec<&RetryContext> {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_fails_before_its_first_token_is_retried() {
     let reply = vec![token("hi"), StreamEvent::End];
-    let (engine, model) = scripted_engine(vec![vec![failure(NetworkError)], vec![failure(Timeout)], reply]);
+    let (engine, model) = engine_yielding(vec![vec![failure(NetworkError)], vec![failure(Timeout)], reply]);
     let events = call_events(&engine).await;
     let retries = retries(&events);
     assert_eq!(retries.len(), 2);
@@ -119,7 +119,7 @@ async fn concurrent_calls_count_their_own_retries() {
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_waits_for_the_delay_that_the_provider_requests() {
-    let (engine, _) = scripted_engine(vec![vec![rate_limit_with_delay(7000)]]);
+    let (engine, _) = engine_yielding(vec![vec![rate_limit_with_delay(7000)]]);
     let started = Instant::now();
     let events = call_events(&engine).await;
     assert_eq!(retries(&events)[0].delay_ms, 7000);
@@ -129,9 +129,9 @@ async fn a_retry_waits_for_the_delay_that_the_provider_requests() {
 #[tokio::test(start_paused = true)]
 async fn there_are_at_most_four_attempts() {
     let failed = || vec![failure(NetworkError)];
-    let (engine, _) = scripted_engine(vec![failed(), failed(), failed(), vec![token("hi"), StreamEvent::End]]);
+    let (engine, _) = engine_yielding(vec![failed(), failed(), failed(), vec![token("hi"), StreamEvent::End]]);
     assert_eq!(call_model(&engine).await.unwrap().text, "hi");
-    let (engine, model) = scripted_engine(vec![failed(), failed(), failed(), failed()]);
+    let (engine, model) = engine_yielding(vec![failed(), failed(), failed(), failed()]);
     assert_eq!(call_model(&engine).await.unwrap_err().code, NetworkError);
     assert_eq!(model.calls.load(Ordering::SeqCst), 4);
 }
@@ -140,7 +140,7 @@ async fn there_are_at_most_four_attempts() {
 async fn a_failure_after_the_first_content_is_not_retried() {
     let contents = [token("half"), StreamEvent::Thinking("hm".to_owned())];
     for content in contents {
-        let (engine, model) = scripted_engine(vec![vec![content.clone(), failure(NetworkError)]]);
+        let (engine, model) = engine_yielding(vec![vec![content.clone(), failure(NetworkError)]]);
         assert_eq!(call_events(&engine).await, [content, failure(NetworkError)]);
         assert_eq!(model.calls.load(Ordering::SeqCst), 1);
     }
@@ -148,13 +148,13 @@ async fn a_failure_after_the_first_content_is_not_retried() {
 
 #[tokio::test]
 async fn a_permanent_error_is_not_retried() {
-    let (engine, _) = scripted_engine(vec![vec![failure(AuthenticationError)]]);
+    let (engine, _) = engine_yielding(vec![vec![failure(AuthenticationError)]]);
     assert_eq!(call_events(&engine).await, [failure(AuthenticationError)]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_requested_delay_that_is_too_long_is_ignored_but_reported() {
-    let (engine, model) = scripted_engine(vec![vec![rate_limit_with_delay(600_000)]; 4]);
+    let (engine, model) = engine_yielding(vec![vec![rate_limit_with_delay(600_000)]; 4]);
     let mut events = call_events(&engine).await;
     let error = error_of(events.pop().unwrap());
     let delays: Vec<_> = retries(&events).iter().map(|retry| retry.delay_ms).collect();
@@ -166,7 +166,7 @@ async fn a_requested_delay_that_is_too_long_is_ignored_but_reported() {
 
 #[tokio::test]
 async fn a_stream_that_stops_before_its_end_is_an_error() {
-    let (engine, _) = scripted_engine(vec![vec![token("half")]]);
+    let (engine, _) = engine_yielding(vec![vec![token("half")]]);
     let error = call_model(&engine).await.unwrap_err();
     insta::assert_snapshot!(error, @"the stream of `s:m` stopped before the end of the reply; try again");
 }
@@ -175,7 +175,7 @@ async fn a_stream_that_stops_before_its_end_is_an_error() {
 async fn text_and_thoughts_of_a_reply_have_at_most_four_mebibytes() {
     let half = "x".repeat(MAX_TEXT_BYTES / 2);
     let all = [StreamEvent::Thinking(half.clone()), StreamEvent::Token(half)];
-    let (engine, model) = scripted_engine(vec![
+    let (engine, model) = engine_yielding(vec![
         [all.to_vec(), vec![StreamEvent::End]].concat(),
         [all.to_vec(), vec![token("x"), StreamEvent::End]].concat(),
     ]);
@@ -188,14 +188,14 @@ async fn text_and_thoughts_of_a_reply_have_at_most_four_mebibytes() {
 
 #[tokio::test]
 async fn nothing_follows_the_end() {
-    let (engine, _) = scripted_engine(vec![vec![StreamEvent::End, token("late")]]);
+    let (engine, _) = engine_yielding(vec![vec![StreamEvent::End, token("late")]]);
     assert_eq!(call_events(&engine).await, [StreamEvent::End]);
 }
 
 #[tokio::test]
 async fn a_slot_is_free_when_the_last_event_is_received() {
     for last in [StreamEvent::End, failure(AuthenticationError)] {
-        let (engine, _) = scripted_engine(vec![vec![last.clone()]]);
+        let (engine, _) = engine_yielding(vec![vec![last.clone()]]);
         let mut first = engine.call(&config(), request());
         assert_eq!(first.next().await, Some(last));
         assert!(
@@ -246,14 +246,14 @@ async fn dropping_a_stream_frees_its_slot() {
 
 #[tokio::test]
 async fn nothing_happens_before_a_stream_is_polled() {
-    let (engine, model) = scripted_engine(Vec::new());
+    let (engine, model) = engine_yielding(Vec::new());
     drop(engine.call(&config(), request()));
     assert_eq!(model.calls.load(Ordering::SeqCst), 0);
 }
 
 #[tokio::test(start_paused = true)]
 async fn calls_to_a_failing_provider_are_suspended_for_a_minute() {
-    let (engine, model) = scripted_engine(vec![vec![failure(NetworkError)]; 5]);
+    let (engine, model) = engine_yielding(vec![vec![failure(NetworkError)]; 5]);
     // The first call fails after four attempts. The second call makes one attempt, and its retry is refused.
     assert!(call_model(&engine).await.is_err());
     let error = call_model(&engine).await.unwrap_err();
@@ -278,7 +278,7 @@ async fn calls_to_a_failing_provider_are_suspended_for_a_minute() {
 
 #[tokio::test]
 async fn a_wrong_key_does_not_open_the_circuit() {
-    let (engine, model) = scripted_engine(vec![vec![failure(AuthenticationError)]; 20]);
+    let (engine, model) = engine_yielding(vec![vec![failure(AuthenticationError)]; 20]);
     for _ in 0..20 {
         assert_eq!(call_model(&engine).await.unwrap_err().code, AuthenticationError);
     }
@@ -287,7 +287,7 @@ async fn a_wrong_key_does_not_open_the_circuit() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rate_limit_does_not_open_the_circuit() {
-    let (engine, model) = scripted_engine(vec![vec![failure(RateLimited)]; 20]);
+    let (engine, model) = engine_yielding(vec![vec![failure(RateLimited)]; 20]);
     for _ in 0..5 {
         assert_eq!(call_model(&engine).await.unwrap_err().code, RateLimited);
     }
@@ -297,7 +297,7 @@ async fn a_rate_limit_does_not_open_the_circuit() {
 
 #[tokio::test(start_paused = true)]
 async fn few_of_a_thousand_calls_reach_a_failing_provider() {
-    let (engine, model) = scripted_engine(vec![vec![failure(NetworkError)]; 1000]);
+    let (engine, model) = engine_yielding(vec![vec![failure(NetworkError)]; 1000]);
     let calls: Vec<_> = (0..1000).map(|_| call_model(&engine)).collect();
     let replies = futures_util::future::join_all(calls).await;
     assert!(replies.iter().all(Result::is_err));
@@ -308,7 +308,7 @@ async fn few_of_a_thousand_calls_reach_a_failing_provider() {
 
 #[tokio::test]
 async fn a_model_without_a_required_capability_is_not_called() {
-    let (engine, model) = scripted_engine(Vec::new());
+    let (engine, model) = engine_yielding(Vec::new());
     let mut texts = Vec::new();
     for capability in [
         ModelCapability::Vision,
@@ -334,14 +334,14 @@ async fn the_cost_of_a_reply_is_computed_from_its_token_counts() {
         output_tokens: Some(500_000),
         ..LlmMetadata::default()
     };
-    let (engine, _) = scripted_engine(vec![vec![StreamEvent::Metadata(metadata), StreamEvent::End]]);
+    let (engine, _) = engine_yielding(vec![vec![StreamEvent::Metadata(metadata), StreamEvent::End]]);
     // A million input tokens cost 1 USD, and half a million output tokens at 2 USD per million cost 1 USD.
     assert_eq!(call_model(&engine).await.unwrap().metadata.cost_usd, Some(2.0));
 }
 
 #[tokio::test]
 async fn an_unknown_provider_ends_the_stream_with_an_error() {
-    let (engine, _) = scripted_engine(Vec::new());
+    let (engine, _) = engine_yielding(Vec::new());
     let stream = engine.call(&RuntimeProviderConfig::new("x", "m"), request());
     assert_eq!(
         collect(stream).await.unwrap_err().code,
@@ -351,7 +351,7 @@ async fn an_unknown_provider_ends_the_stream_with_an_error() {
 
 #[tokio::test]
 async fn after_a_shutdown_no_call_is_made() {
-    let (engine, model) = scripted_engine(Vec::new());
+    let (engine, model) = engine_yielding(Vec::new());
     engine.shutdown().await;
     assert_eq!(model.shutdowns.load(Ordering::SeqCst), 1);
     insta::assert_snapshot!(call_model(&engine).await.unwrap_err(), @"the host is shutting down and accepts no more model calls");

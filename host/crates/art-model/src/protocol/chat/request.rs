@@ -210,7 +210,7 @@ fn assistant_message(variant: Variant, text: &str, calls: &[TurnCall<'_>], state
     message.insert("role".to_owned(), "assistant".into());
     let content = if text.is_empty() { Value::Null } else { text.into() };
     message.insert("content".to_owned(), content);
-    // The field of `state`, the data of the earlier reply, that is sent back with this turn.
+    // `state` has data of the reply that became this turn. The field with this name is sent back.
     let field = match variant {
         Variant::OpenRouter => Some("reasoning_details"),
         _ if variant.expects_reasoning_content() && !calls.is_empty() => Some("reasoning_content"),

@@ -29,6 +29,7 @@ none RateLimited           {"type": "response.failed", "response": {"error": {"c
 400  ModelNotFound         {"error": {"message": "x/y is not a valid model ID", "code": 400}}
 404  ModelNotFound         {"error": {"message": "no such model", "type": "api_error"}}
 400  Unknown               {"error": {"message": "bad tools", "type": "api_error"}}
+451  Unknown               {"error": {"message": "not in this country", "type": "api_error"}}
 400  Unknown               {"error": "the model requires more memory"}
 400  InvalidResponse       {"error": {"message": "Failed to generate JSON", "type": "invalid_request_error", "code": "json_validate_failed"}}
 400  Unknown               {"detail": "bad"}

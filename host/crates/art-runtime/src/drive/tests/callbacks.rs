@@ -1,5 +1,6 @@
-//! What a watcher is notified of, with a model that reads its replies from a script. The events of a run come in a fixed order
-//! (contract A82). Failed calls, calls of unknown tools and large results do not end a run (contract A84).
+//! Tests of the notifications that a watcher gets during a run. The model gives prepared replies one after the other. The events
+//! of a run come in a fixed order (contract A82). Failed calls, calls of unknown tools and large results do not end a run
+//! (contract A84).
 
 use art_core::provider::{ModelRequest, RuntimeProviderConfig};
 use art_core::span::SpanContext;
@@ -26,6 +27,7 @@ struct Recorder {
 impl Recorder {
     fn record(&mut self, span: &SpanContext, line: impl Into<String>) {
         self.lines.push((span.clone(), line.into()));
+        // Panics at the notification with the number `panics_at`.
         assert_ne!(Some(self.lines.len()), self.panics_at, "as requested");
     }
 

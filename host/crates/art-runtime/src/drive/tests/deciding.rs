@@ -26,7 +26,7 @@ fn asking_tool(blocking_config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<D
         blocking_config,
         display_config: None,
     };
-    let run = move |call: art_tools::DirectCall| {
+    let implementation = move |call: art_tools::DirectCall| {
         let effects = Arc::clone(&effects);
         async move {
             match call.context.hitl_context {
@@ -43,7 +43,7 @@ fn asking_tool(blocking_config: Option<Value>, effects: Arc<AtomicU32>) -> Arc<D
             }
         }
     };
-    Arc::new(DirectTool::new(schema, run))
+    Arc::new(DirectTool::new(schema, implementation))
 }
 
 /// Returns the replies of a run with one step, which calls the tool that asks.

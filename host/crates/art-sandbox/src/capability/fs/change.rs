@@ -1,5 +1,7 @@
 //! Operations on paths that do not open a file for the guest: creating directories, removing, moving and linking files, setting
 //! their times, and reading links.
+//!
+//! A *right* is what one call may use of a grant of the operator: the file or directory of the grant, or something below it.
 
 use std::io;
 use std::path::PathBuf;
@@ -168,6 +170,7 @@ impl FileTree {
         };
         if let Some((overlay, host_path)) = granted.overlay() {
             granted.check_writable()?;
+            // Only a file that the call wrote has a copy in the draft, whose times can be set.
             let Found::StagedFile(file) = overlay.find(&host_path)? else {
                 return Err(ErrorCode::NotPermitted.into());
             };

@@ -71,7 +71,8 @@ async fn calls_of_all_threads_are_listed(fixture: TestStore) {
 
 async fn every_usage_count_of_a_call_except_those_of_http_is_stored(fixture: TestStore) {
     let fixture = with_run(fixture).await;
-    // A store need not store the counts of HTTP requests and their bytes, since estimates do not use them.
+    // A store need not store the counts of HTTP requests and their bytes, since the host does not use them to estimate the cost
+    // of later calls.
     let usage = ToolUsage {
         fuel: 1,
         peak_memory_bytes: 2,

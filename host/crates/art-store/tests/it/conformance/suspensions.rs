@@ -199,6 +199,7 @@ async fn a_decision_is_used_by_the_run_of_its_suspension_only(fixture: TestStore
 async fn a_decision_that_nobody_stored_cannot_be_used(fixture: TestStore) {
     let fixture = with_suspensions(fixture, vec![call("s", Some(START_TIME + 5))]).await;
     for not_stored in [decision(true), expiry_decision(false)] {
+        // The suspension has expired in both rounds.
         fixture.clock.advance(5);
         let refused = use_decision(&fixture, "r", used_decision("s", not_stored))
             .await

@@ -10,8 +10,8 @@ fn admit_form(form: Value) -> Result<FeedbackSchema, FormProblem> {
     admit(serde_json::from_value(form).unwrap())
 }
 
-fn admit_question_settings(settings: Value) -> Result<BlockingToolConfig, FormProblem> {
-    let mut config = serde_json::from_value(settings).unwrap();
+fn admit_blocking_config(config: Value) -> Result<BlockingToolConfig, FormProblem> {
+    let mut config = serde_json::from_value(config).unwrap();
     admit_config(&mut config)?;
     Ok(config)
 }
@@ -96,20 +96,20 @@ fn the_default_of_a_confirmation_is_dropped() {
 }
 
 #[test]
-fn the_question_settings_of_a_tool_are_bounded() {
+fn the_blocking_config_of_a_tool_is_bounded() {
     assert_eq!(
-        admit_question_settings(json!({"timeoutMs": 0})),
+        admit_blocking_config(json!({"timeoutMs": 0})),
         Err(FormProblem::Timeout(0))
     );
-    assert!(admit_question_settings(json!({"timeoutMs": 1})).is_ok());
-    assert!(admit_question_settings(json!({"timeoutMs": MAX_WAIT_MS})).is_ok());
+    assert!(admit_blocking_config(json!({"timeoutMs": 1})).is_ok());
+    assert!(admit_blocking_config(json!({"timeoutMs": MAX_WAIT_MS})).is_ok());
     assert_eq!(
-        admit_question_settings(json!({"timeoutMs": MAX_WAIT_MS + 1})),
+        admit_blocking_config(json!({"timeoutMs": MAX_WAIT_MS + 1})),
         Err(FormProblem::Timeout(MAX_WAIT_MS + 1))
     );
-    assert!(admit_question_settings(json!({"approvalPrompt": "x".repeat(MAX_PROMPT_CHARS + 1)})).is_err());
-    assert!(admit_question_settings(json!({"category": "x".repeat(MAX_LABEL_CHARS + 1)})).is_err());
-    assert!(admit_question_settings(json!({"feedbackSchema": {"inputType": "select", "prompt": "?"}})).is_err());
+    assert!(admit_blocking_config(json!({"approvalPrompt": "x".repeat(MAX_PROMPT_CHARS + 1)})).is_err());
+    assert!(admit_blocking_config(json!({"category": "x".repeat(MAX_LABEL_CHARS + 1)})).is_err());
+    assert!(admit_blocking_config(json!({"feedbackSchema": {"inputType": "select", "prompt": "?"}})).is_err());
 }
 
 #[test]

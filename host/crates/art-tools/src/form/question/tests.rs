@@ -171,7 +171,7 @@ fn a_rule_asks_whether_to_approve_a_call_which_then_runs() {
 }
 
 #[test]
-fn the_prompt_of_a_rule_is_that_of_the_settings_or_names_tool_and_risk() {
+fn the_prompt_of_a_rule_is_that_of_the_settings_or_names_the_tool_and_its_risk() {
     let prompt = |config| rule_question(config).form.prompt;
     assert_eq!(
         prompt(Some(json!({"approvalPrompt": "Send to {{to}}?"}))),

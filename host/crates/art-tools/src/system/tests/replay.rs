@@ -58,8 +58,8 @@ impl ToolExecutor for ReplayableTool {
     }
 }
 
-/// Returns a made-up divergence, which does not depend on the record: the first question of the tool, for the time, has no
-/// recorded answer.
+/// Returns a made-up divergence, which does not depend on the record: the tool first asks what time it is, and the record has no
+/// answer to that.
 const fn divergence() -> Divergence {
     Divergence {
         number: 1,
@@ -69,7 +69,7 @@ const fn divergence() -> Divergence {
     }
 }
 
-/// Returns the record of a call for which the host waited once.
+/// Returns the record of a call in which the tool asked the host once to wait, and the wait ended.
 fn recorded_intake() -> Intake {
     Intake {
         crossings: vec![Crossing {

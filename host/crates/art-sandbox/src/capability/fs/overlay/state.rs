@@ -1,4 +1,4 @@
-//! The changes of a call to the files under one grant, and what the call finds there after them.
+//! The changes of a call to the files under one grant, and what the call finds under the grant after these changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -59,7 +59,8 @@ impl OverlayState {
         (self.draft, self.changes)
     }
 
-    /// Returns the path in the opened directory for a path that is relative to the granted directory or file.
+    /// Returns the path in the opened directory for a path that is relative to the granted directory or file. If a directory is
+    /// granted, `host.name()` is empty; otherwise it is the name of the granted file in the opened directory.
     pub(super) fn path_in_dir(&self, path_in_grant: &str) -> Result<String> {
         match (self.host.name(), path_in_grant) {
             ("", path_in_grant) => Ok(path_in_grant.to_owned()),
@@ -85,13 +86,13 @@ impl OverlayState {
             Some(ChangeKind::Removed) => return Ok(Found::Nothing),
             None => {}
         }
-        for above in ancestors(path_in_dir) {
-            match self.changes.get(above).map(|change| &change.kind) {
+        for ancestor in ancestors(path_in_dir) {
+            match self.changes.get(ancestor).map(|change| &change.kind) {
                 Some(ChangeKind::Removed) => return Ok(Found::Nothing),
                 Some(ChangeKind::WrittenFile(_)) => return Err(ErrorCode::NotDirectory),
                 Some(ChangeKind::NewDirectory) | None => {}
             }
-            match self.host.find(above)? {
+            match self.host.find(ancestor)? {
                 Some(metadata) if metadata.is_symlink() => return Err(ErrorCode::Loop),
                 _ => {}
             }
@@ -128,6 +129,7 @@ impl OverlayState {
         }
         let (blob, mut file) = self.draft.new_blob().map_err(|error| code_of_error(&error))?;
         let copy = (!truncates).then_some(&mut file);
+        // This reads the file once, for its digest and for the copy, if there is one.
         let before = self.host.digest(path_in_dir, copy)?;
         let kind = ChangeKind::WrittenFile(blob);
         self.changes
