@@ -237,8 +237,8 @@ fn enable_grant_questions_if_attended(global: &GlobalOptions, config: Config) ->
     }
 }
 
-/// Opens a runtime that only reads the store, which works even while another program writes to it. No tool runs there, so nobody is
-/// asked for grants.
+/// Opens a runtime that only reads the store, which works even while another program writes to it. No tool runs there, so nobody
+/// is asked for grants.
 async fn open_runtime_read_only(global: &GlobalOptions, config: Config) -> Result<Runtime, CommandError> {
     let store = open_store_read_only(&config)?;
     build_runtime(global, config, Runtime::builder().store(store)).await
@@ -258,7 +258,7 @@ async fn build_runtime(
     check_plugins_folder(&config)?;
     let display = CompilationDisplay::new(global.json);
     let builder = (global.extension.0)(builder)
-        // A model of the command line is used even in threads that name another one.
+        // A model that is named on the command line is used even in threads that name another model.
         .model_is_chosen(config.model.origin == Origin::Flag)
         .config(config)
         .on_compile_progress(move |compiled| display.show(compiled));

@@ -3,13 +3,13 @@
 //! Everything else is in `art-runtime`, the library that other programs embed. See `ARCHITECTURE.md` in the folder of this
 //! crate.
 
-mod bounded;
+mod bounded_read;
 pub mod cli;
 pub mod commands;
 pub mod error;
-mod executor;
 pub mod exit;
 mod new_file;
 pub mod plugins;
 pub mod render;
+mod tokio_runtime;
 mod usage_summary;

@@ -124,7 +124,7 @@ fn a_tool_that_requests_more_than_the_operator_set_for_it_is_refused() {
 }
 
 #[test]
-fn the_refusal_of_a_limit_above_that_in_the_file_of_grants_names_this_file() {
+fn if_the_file_of_grants_sets_a_lower_limit_the_refusal_names_this_file() {
     let home = home(&json!({"tool": "handmade", "limits": {"fuel": 5_000}}));
     fs::write(home.plugins().join("handmade.toml"), "[limits]\nfuel = 4000\n").unwrap();
     let message = refusal(&home);

@@ -324,7 +324,7 @@ pub(crate) fn a_call_cut_off_at_the_token_limit_is_not_run(connection: Connectio
 }
 
 /// Only for streams: an answer that was partly shown is not retried.
-pub(crate) fn an_answer_that_breaks_off_is_replaced_by_the_results(connection: Connection) {
+pub(crate) fn if_the_answer_breaks_off_the_results_of_the_steps_are_shown_instead(connection: Connection) {
     let broken = fixture::synthesis().breaking_off();
     assert_results_are_shown(&Environment::new(
         connection,
@@ -334,7 +334,7 @@ pub(crate) fn an_answer_that_breaks_off_is_replaced_by_the_results(connection: C
 }
 
 /// Only for streams: the host ends a stream that stalls.
-pub(crate) fn an_answer_that_stalls_is_replaced_by_the_results(connection: Connection) {
+pub(crate) fn if_the_answer_stalls_the_results_of_the_steps_are_shown_instead(connection: Connection) {
     let stalling = fixture::synthesis().stalling();
     assert_results_are_shown(&Environment::new(
         connection,

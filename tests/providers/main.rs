@@ -43,7 +43,7 @@ macro_rules! cases_of_both_modes {
             $connection, $mode,
             whole_runs: [
                 a_query_of_two_dependent_steps_is_planned_executed_and_answered,
-                each_request_has_the_configured_model_mode_and_key,
+                each_request_has_the_model_and_the_mode_and_the_key_of_the_configuration,
                 the_result_of_a_tool_call_is_sent_to_the_model_with_the_call,
                 each_parallel_call_of_one_reply_gets_its_own_result,
                 the_model_corrects_a_failed_call,
@@ -101,8 +101,8 @@ macro_rules! cases_of_streams {
     ($connection:ident) => {
         cases_of_streams!($connection: [
             a_provider_that_does_not_answer_in_time_is_retried,
-            an_answer_that_breaks_off_is_replaced_by_the_results,
-            an_answer_that_stalls_is_replaced_by_the_results,
+            if_the_answer_breaks_off_the_results_of_the_steps_are_shown_instead,
+            if_the_answer_stalls_the_results_of_the_steps_are_shown_instead,
             an_answer_of_the_planner_after_its_calls_is_shown_while_it_arrives,
             a_call_that_breaks_off_is_not_run,
         ]);

@@ -21,7 +21,10 @@ pub(crate) fn a_query_of_two_dependent_steps_is_planned_executed_and_answered(co
     assert_eq!(ran.stdout().trim_end(), ANSWER, "{ran}");
 }
 
-pub(crate) fn each_request_has_the_configured_model_mode_and_key(connection: Connection, mode: Mode) {
+pub(crate) fn each_request_has_the_model_and_the_mode_and_the_key_of_the_configuration(
+    connection: Connection,
+    mode: Mode,
+) {
     let environment = Environment::new(connection, mode, &two_steps());
     environment.run(&[]);
     let requests = environment.requests();

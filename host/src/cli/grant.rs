@@ -15,8 +15,8 @@ pub enum GrantCommand {
     },
     /// Grant files, addresses, environment variables or limits to a tool
     ///
-    /// A grant is made for the component that is in the plugins folder now: a component that replaces it has to be approved. What the
-    /// tool does not ask for cannot be granted. The grants are in the file `NAME.toml` beside the component.
+    /// A grant is made for the component that is in the plugins folder now: a component that replaces it has to be approved. What
+    /// the tool does not ask for cannot be granted. The grants are in the file `NAME.toml` beside the component.
     #[command(after_help = "Examples:\n  art grant add file_read --read ~/notes\n  \
                             art grant add file_write --write ~/notes --stage\n  \
                             art grant add http_fetch --http https://example.com/\n  \
@@ -40,9 +40,9 @@ pub enum GrantCommand {
     },
     /// Propose the smallest grants for what a tool was seen to do
     ///
-    /// Without ARGUMENTS, the recorded calls of the tool are read. With ARGUMENTS, the tool is called now, as `art tool call` does.
-    /// What is not granted is denied and counted. The proposal adds what was denied, narrows the grants to what was used of them,
-    /// and leaves out those that were never used.
+    /// Without ARGUMENTS, the recorded calls of the tool are read. With ARGUMENTS, the tool is called now, as `art tool call`
+    /// does. What is not granted is denied and counted. The proposal adds what was denied, narrows the grants to what was used of
+    /// them, and leaves out those that were never used.
     #[command(
         after_help = "Examples:\n  art grant learn file_read\n  art grant learn file_read '{\"path\":\"notes/a.txt\"}' --apply"
     )]

@@ -7,8 +7,9 @@ use clap::Subcommand;
 pub enum SecretCommand {
     /// Store a secret, which is read from stdin or asked for
     ///
-    /// The secret is kept in a file that only you can read, and is added to the requests whose grant names it (`art grant add --secret`).
-    /// No tool sees it. A variable `ART_SECRET_SEARCH_KEY` in the environment is used instead of the stored secret `SEARCH_KEY`.
+    /// The secret is kept in a file that only you can read, and is added to the requests whose grant names it
+    /// (`art grant add --secret`). No tool sees it. A variable `ART_SECRET_SEARCH_KEY` in the environment is used instead of the
+    /// stored secret `SEARCH_KEY`.
     #[command(
         after_help = "Examples:\n  art secret set SEARCH_KEY\n  art secret set SEARCH_KEY --from-env MY_KEY\n  \
                             pass show search | art secret set SEARCH_KEY\n  art secret set DECOY --canary < decoy.txt"

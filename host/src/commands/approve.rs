@@ -20,9 +20,9 @@ use super::run::{Request, carry_out_in_runtime};
 use super::{current_time, ids, load_config};
 use crate::cli::{ApproveCommand, GlobalOptions};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
+use crate::tokio_runtime::new_executor;
 
 pub(super) use ask::{decide_at_terminal, is_attended};
 

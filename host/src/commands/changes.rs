@@ -16,9 +16,9 @@ use super::ids::LAST;
 use super::load_config;
 use crate::cli::{ChangesCommand, GlobalOptions};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
+use crate::tokio_runtime::new_executor;
 
 pub(super) fn changes(global: &GlobalOptions, command: &ChangesCommand) -> Result<Exit, CommandError> {
     let config = load_config(global)?;

@@ -10,19 +10,19 @@ use art_runtime::config::Config;
 use art_runtime::dry_run::proposed_calls;
 
 use super::load_config;
-use crate::bounded;
+use crate::bounded_read;
 use crate::cli::{EvalArgs, GlobalOptions};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table};
+use crate::tokio_runtime::new_executor;
 
 /// Maximum size of the file with the cases, in bytes.
 const MAX_BYTES: u64 = 16 << 20;
 
 pub(super) fn eval(global: &GlobalOptions, args: &EvalArgs) -> Result<Exit, CommandError> {
     let file = File::open(&args.file).map_err(CommandError::file("open", &args.file))?;
-    let text = bounded::read_text(file, &args.file, MAX_BYTES)?;
+    let text = bounded_read::read_text(file, &args.file, MAX_BYTES)?;
     let invalid_file = |error| CommandError::Usage(format!("`{}`: {error}", args.file.display()));
     let cases = parse_cases(&text).map_err(invalid_file)?;
     let config = load_config(global)?;

@@ -11,9 +11,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
+use crate::tokio_runtime::new_executor;
 
 /// What the process does after Ctrl-C has cancelled the current run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use super::run::{empty_question_error, read_attachments, with_user_and_thread};
 use super::{load_config, open_runtime_read_only, report, saved_plan};
 use crate::cli::{GlobalOptions, PlanArgs};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
+use crate::tokio_runtime::new_executor;
 use crate::usage_summary::UsageSummary;
 use crate::{new_file, render};
 

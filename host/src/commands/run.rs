@@ -17,10 +17,10 @@ use super::{
 };
 use crate::cli::{GlobalOptions, RunArgs};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 use crate::render::display::RunDisplay;
+use crate::tokio_runtime::new_executor;
 
 pub(super) fn run(global: &GlobalOptions, args: &RunArgs) -> Result<Exit, CommandError> {
     let question = match &args.plan {

@@ -22,9 +22,9 @@ use serde_json::json;
 use super::{ids, load_config, open_runtime, run};
 use crate::cli::{GlobalOptions, RunsCommand};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
+use crate::tokio_runtime::new_executor;
 use crate::usage_summary::UsageSummary;
 
 pub(super) fn runs(global: &GlobalOptions, command: &RunsCommand) -> Result<Exit, CommandError> {

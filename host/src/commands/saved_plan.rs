@@ -14,9 +14,9 @@ use super::open_runtime_read_only;
 use super::run::{read_attachments, with_user_and_thread};
 use crate::cli::{GlobalOptions, RunArgs};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
-use crate::{bounded, render};
+use crate::tokio_runtime::new_executor;
+use crate::{bounded_read, render};
 
 /// Maximum size of a file with a plan, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -54,7 +54,7 @@ pub(super) fn read_question(file: &Path, args: &RunArgs) -> Result<Question, Com
 
 fn read_plan_file(path: &Path) -> Result<SavedPlan, CommandError> {
     let file = open_regular(path).map_err(CommandError::file("open", path))?;
-    let text = bounded::read_text(file, path, MAX_BYTES)?;
+    let text = bounded_read::read_text(file, path, MAX_BYTES)?;
     let unusable = |problems: Vec<String>| {
         let problems = problems.join("; ");
         CommandError::Usage(format!(

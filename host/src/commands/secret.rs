@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use super::load_config;
-use crate::bounded;
+use crate::bounded_read;
 use crate::cli::{GlobalOptions, SecretCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -58,7 +58,7 @@ fn read_from_stdin(name: &str) -> Result<SecretString, CommandError> {
     // A line end of one or two bytes may follow the value.
     let max_bytes = MAX_BYTES as u64 + 2;
     if !stdin().is_terminal() {
-        return Ok(bounded::read_text(stdin().lock(), "stdin", max_bytes)?.into());
+        return Ok(bounded_read::read_text(stdin().lock(), "stdin", max_bytes)?.into());
     }
     let _hidden = HiddenInput::new();
     render::note(&format!("value of `{name}` (it is not shown):"));

@@ -10,9 +10,9 @@ use serde_json::json;
 use super::{ids, load_config};
 use crate::cli::{GlobalOptions, ThreadCommand};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table, units};
+use crate::tokio_runtime::new_executor;
 
 pub(super) fn thread(global: &GlobalOptions, command: &ThreadCommand) -> Result<Exit, CommandError> {
     let config = load_config(global)?;

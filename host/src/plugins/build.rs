@@ -15,8 +15,8 @@ use super::examples::{self, ExampleResults};
 use super::target::{BuildSettings, Target};
 use super::{cargo, linking, sources};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::render;
+use crate::tokio_runtime::new_executor;
 
 /// A component that was built, checked and installed.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 
 use super::target::Target;
-use crate::bounded;
+use crate::bounded_read;
 use crate::error::CommandError;
 use crate::render;
 
@@ -117,7 +117,7 @@ impl BuildOutput {
     /// are ignored.
     fn read_messages(&mut self, mut messages: impl BufRead, manifest: &Path) -> std::io::Result<()> {
         loop {
-            match bounded::read_line(&mut messages, MAX_MESSAGE_BYTES) {
+            match bounded_read::read_line(&mut messages, MAX_MESSAGE_BYTES) {
                 Ok(None) => return Ok(()),
                 Ok(Some(line)) => {
                     if let Ok(message) = serde_json::from_str(&line) {
@@ -125,7 +125,7 @@ impl BuildOutput {
                     }
                 }
                 // The line is too long or not UTF-8. The next one can still be read.
-                Err(error) if bounded::is_invalid_text(&error) => {
+                Err(error) if bounded_read::is_too_long_or_not_utf8(&error) => {
                     render::note(&format!("skipped a message of cargo: {error}"));
                 }
                 Err(error) => return Err(error),

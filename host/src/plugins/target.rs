@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
-use crate::bounded;
+use crate::bounded_read;
 use crate::error::CommandError;
 use crate::render;
 
@@ -115,7 +115,7 @@ impl BuildSettings {
     /// Reads the `Cargo.toml` at `path`.
     pub(super) fn read(path: &Path) -> Result<Self, CommandError> {
         let file = fs::File::open(path).map_err(CommandError::file("open", path))?;
-        let text = bounded::read_text(file, path, MAX_MANIFEST)?;
+        let text = bounded_read::read_text(file, path, MAX_MANIFEST)?;
         let manifest: CrateManifest = toml::from_str(&text)
             .map_err(|error| CommandError::Failed(format!("`{}` cannot be read: {error}", path.display())))?;
         Ok(Self {

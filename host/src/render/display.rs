@@ -152,6 +152,7 @@ impl Watcher for RunDisplay {
         match piece.event {
             StreamEvent::Token(token) if piece.may_answer => self.print_token(piece, token),
             StreamEvent::Thinking(thoughts) if piece.may_answer => {
+                // If thoughts come separately, think tags in the text are part of the answer.
                 if let Some(printed) = &mut self.printed_answer {
                     printed.reader_of(piece.call, piece.phase).push_thoughts(thoughts);
                 }

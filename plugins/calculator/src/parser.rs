@@ -248,7 +248,7 @@ impl Parser<'_> {
                 operand = check_finite(value, at)?.into();
             } else if self.take_postfix_word("decimals") || self.take_postfix_word("digits") {
                 // The word in `2 decimals` is skipped, since the value before it already is the number of decimals.
-            } else if self.take_postfix_word("degrees") {
+            } else if self.cursor.take_name("degrees") {
                 operand = (operand.value * (std::f64::consts::PI / 180.0)).into();
             } else if *self.cursor.peek() == TokenKind::Punct('%') && !self.cursor.value_follows_next_token() {
                 self.cursor.take();

@@ -281,10 +281,16 @@ fn a_percent_sign_before_a_value_is_the_remainder() {
 
 #[test]
 fn a_variable_with_the_name_of_an_operator_is_a_variable() {
-    for name in ["of", "mod", "with", "choose", "off", "degrees", "factorial", "digits"] {
+    for name in ["of", "mod", "with", "choose", "off", "factorial", "digits"] {
         let result = run(&format!("2 {name}"), &[(name, 3.0)], None).unwrap();
         assert_eq!(result, run("6", &[], None).unwrap(), "{name}");
     }
+}
+
+#[test]
+fn a_degree_sign_is_no_variable() {
+    let sine = run("sin(degrees°)", &[("degrees", 30.0)], None).unwrap();
+    assert_eq!(sine, run("sin(30°)", &[], None).unwrap());
 }
 
 #[test]

@@ -86,6 +86,7 @@ fn neighbouring_words_are_one_entry_and_white_space_is_not_counted() {
     let (old, new) = ("I like tea.", "I love green tea.");
     assert_eq!(only_value(old, new, "words", "added"), json!(["love green"]));
     assert_eq!(only_value(old, new, "words", "removed"), json!(["like"]));
+    // One word is replaced by two: the larger number counts.
     assert_eq!(only_value(old, new, "words", "changed_count"), 2);
     assert_eq!(only_value("the quick fox", "the slow fox", "words", "changed_count"), 1);
 }

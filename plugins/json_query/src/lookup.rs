@@ -167,12 +167,12 @@ fn matches(object: &Object, condition: &Condition) -> bool {
     }
 }
 
-/// Returns whether a value of the object itself matches the condition, or for `ne`, whether all do. Does not look into objects
-/// inside it.
+/// Returns whether a value of the object itself matches the condition, or for `ne`, whether it has values and all do. Does not
+/// look into objects inside it.
 fn own_value_matches(object: &Object, condition: &Condition) -> bool {
     let mut values = object.values().filter(|value| !value.is_object());
     match condition.operator {
-        Operator::Ne => values.all(|value| accepts(condition, value)),
+        Operator::Ne => values.clone().next().is_some() && values.all(|value| accepts(condition, value)),
         _ => values.any(|value| accepts(condition, value)),
     }
 }

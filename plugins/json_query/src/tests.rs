@@ -129,6 +129,18 @@ fn a_list_is_not_equal_to_a_value_only_if_none_of_its_items_is() {
 }
 
 #[test]
+fn an_object_without_own_values_does_not_match_a_condition_without_a_field() {
+    let json = json!({"people": [{"name": "Ann"}, {"name": "Bob"}], "empty": {}});
+    let input = json!({"json": json!({"city": {"name": "Paris"}}), "filter": [{"operator": "ne", "value": "Berlin"}]});
+    assert_eq!(
+        testing::output(&JSON_QUERY, input)["results"],
+        json!([{"name": "Paris"}])
+    );
+    let count = json!({"json": json, "filter": [{"operator": "ne", "value": "Ann"}], "combine": "count"});
+    assert_eq!(testing::output(&JSON_QUERY, count)["results"], json!([2]));
+}
+
+#[test]
 fn largest_with_smallest_is_refused() {
     let json = json!([{"a": 1, "b": 2}, {"a": 2, "b": 1}]);
     let input = art_sdk::serde_json::from_value(json!({"json": json, "largest": "a", "smallest": "b"})).unwrap();

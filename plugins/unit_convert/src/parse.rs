@@ -61,7 +61,8 @@ fn rewrite_speech(text: &str) -> String {
     bare.trim_end_matches('.').to_owned()
 }
 
-/// A unit and the second quantity that follows it: `feet 11 inches`.
+/// What `from` holds of two quantities such as `5 feet 11 inches`: the unit of the first, whose number is in `value`, and the
+/// whole second quantity.
 pub(crate) struct UnitAndSecondQuantity<'a> {
     pub(crate) unit: &'a str,
     pub(crate) second_number: f64,
@@ -77,7 +78,7 @@ pub(crate) fn split_at_second_quantity(text: &str) -> Option<UnitAndSecondQuanti
         .unwrap_or(rest.len());
     let (second_number, second_unit) = rest.split_at_checked(number_length)?;
     let is_foot = unit.ends_with(['\'', '′', '’']);
-    // In `5'11` the second unit is omitted.
+    // In `'11`, the rest of `5'11`, the second unit is omitted.
     let second_unit = if second_unit.is_empty() && is_foot {
         "inch"
     } else {

@@ -33,10 +33,10 @@ fn reply(request: &Request, next_key: &dyn Fn() -> u64) -> Reply {
     } else if is_planning(request) {
         Reply::Text(vec![plan_text(&steps(&body, &arguments))])
     } else if body.contains("\"role\":\"tool\"") {
-        // The call of the step "Act again" has a result.
+        // Only in the last step, "Act again" (see `steps`), the model makes a call. Here this call has a result.
         Reply::Text(vec!["It is done.".to_owned()])
     } else {
-        // The step "Act again" begins.
+        // The last step begins.
         Reply::Call("effect", arguments(20))
     }
 }

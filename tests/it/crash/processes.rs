@@ -176,6 +176,7 @@ fn exactly_one_of_several_processes_resumes_a_run() {
     for _ in 0..5 {
         let world = World::new();
         let question = "Act and act again";
+        // The process is killed when the first calls are in the journal, but not made yet.
         let killed = world.art_with_kill(&["run", question], Some(Kill::At(FailPoint::AfterIntents, 1)));
         assert!(killed.was_killed(), "{}", killed.output);
         let run = world.run_of(question).unwrap();

@@ -84,7 +84,8 @@ pub(crate) fn as_request(call: &ParsedToolCall) -> ToolCallRequest {
         kind: FunctionKind::Function,
         function: FunctionCall {
             name: call.tool_name.clone(),
-            // Providers accept only an object as arguments. A call with other arguments is not made, and its result says so.
+            // Providers accept only an object as arguments. A call whose arguments are not an object is not made, and its result
+            // says so.
             arguments: if call.arguments.is_object() {
                 call.arguments.to_string()
             } else {

@@ -1,6 +1,6 @@
-//! Effects: what has to be stored because of an event. This is the state of the thread, which is the conversation of the run; an
-//! observation, which is a record of what the run did, for those who watch it; or a message. The driver, which is the program
-//! around the run, commits an event and its effects together.
+//! Effects: what has to be stored because of an event. Each effect stores one of three things: the state of the thread (the
+//! conversation that the run belongs to), an observation (a record of what the run did, for those who watch it), or a message.
+//! The driver, which is the program around the run, commits an event and its effects together.
 
 use art_core::conversation::ConversationMessage;
 use art_core::observation::{NewObservation, ObservationType};

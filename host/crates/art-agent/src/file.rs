@@ -44,8 +44,8 @@ pub(crate) struct Files {
     earlier_count: usize,
     /// Position of each name in `all`.
     positions: BTreeMap<String, usize>,
-    /// For each wanted name that was not free: the last number that was added to it. With this, the search for a free name does
-    /// not start at 2 each time.
+    /// For each wanted name that was not free: the last number that was added to it. The next search for a free name goes on from
+    /// there, not from 2, the first number that is added to a name.
     last_numbers: BTreeMap<String, u64>,
 }
 
@@ -95,6 +95,7 @@ impl Files {
     }
 
     /// Adds an attachment of an earlier question, if it was stored and its content is not in the list yet.
+    /// `attachments` are those of the new question.
     fn add_attached(&mut self, attached: AttachedFile, attachments: &[QueryAttachment]) {
         let Some(digest) = attached.digest else { return };
         if self.all.iter().any(|file| file.digest == digest) {

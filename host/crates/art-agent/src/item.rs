@@ -294,7 +294,8 @@ impl ItemRun {
             .extend(call.map(|call| (fingerprint(call), NoRepeatReason::PersonAnswered)));
     }
 
-    /// Begins the planned calls. Their references are already replaced by values.
+    /// Begins the planned calls. In their arguments, the references to outputs of earlier calls are already replaced by these
+    /// outputs.
     pub(crate) fn start_planned(
         &mut self,
         item: &TodoItem,
@@ -377,7 +378,8 @@ impl ItemRun {
     }
 
     /// If a required tool is called neither by the reply nor by an earlier one, adds a message that reminds the model of it.
-    /// Returns whether it added one. Only strict items have reminders. The setting `taef_max_retries` limits their number.
+    /// Returns whether it added one. Only strict items have reminders. The setting `taef_max_retries` limits the number of
+    /// reminders (TAEF, for tool-aware execution framework, is the name of the contract for the check of required tools).
     fn remind_of_required_tools(
         &mut self,
         item: &TodoItem,

@@ -5,9 +5,9 @@
 //! or tool, so replaying the events of a journal always gives the same run. The program around the run, its driver, makes the
 //! calls. [`Run::ask_models`] returns the model calls to make next, with the events that announce them, and [`Run::ready_calls`]
 //! returns the tool calls to make next. The driver passes an event to [`Run::apply`] before each tool call and after each call of
-//! a tool or a model. `apply` refuses an event that does not fit, and returns the [`Effect`]s of any other, such as observations
-//! to store. The driver commits the event and its effects together, and then acts. [`AnswerStream`] extracts the answer while
-//! the model still writes it.
+//! a tool or a model. `apply` refuses an event that does not fit the state of the run, and returns the [`Effect`]s of any other
+//! event, such as observations to store. The driver commits the event and its effects together, and then acts. [`AnswerStream`]
+//! extracts the answer while the model still writes it.
 
 mod error;
 mod event;

@@ -12,8 +12,8 @@ use crate::event::CallEnd;
 /// Maximum size of the content of an observation, in bytes (contract X17). A longer result is shortened in the
 /// observation. This does not change the result that the plan item keeps.
 const MAX_OBSERVED_BYTES: usize = 64 << 10;
-/// Maximum number of bytes that a shortened result keeps of its output, and also of its error, counted as they are escaped in a
-/// JSON string. A note replaces the rest.
+/// Maximum size of the output in a shortened result, in bytes of its escaped JSON string. The error has the same maximum of its
+/// own. A note replaces the rest.
 const MAX_SHORTENED_TEXT_BYTES: usize = 24 << 10;
 /// Maximum size of the metadata that a shortened result keeps, in bytes. Of larger metadata, it keeps only a few small fields.
 const MAX_SHORTENED_METADATA_BYTES: usize = 8 << 10;

@@ -30,6 +30,7 @@ pub(crate) fn for_plan<'a>(start: &'a RunStart, state: &PesAgentStateData) -> Ve
         .chain(&state.todo_list);
     let used = items.flat_map(|item| &item.required_tools);
     let used_names = used.map(String::as_str).collect();
+    // The history may end with the question itself, if the application stored it before it asked.
     let is_question_or_answer = |role| matches!(role, MessageRole::User | MessageRole::Ai);
     let is_earlier =
         |message: &&ConversationMessage| is_question_or_answer(message.role) && message.content != start.props.query;
@@ -205,6 +206,7 @@ const fn is_stop_word(word: &str) -> bool {
     )
 }
 
+/// Returns whether a word looks like a plural. Words such as `class`, `status` and `axis` do not.
 fn is_plural(word: &str) -> bool {
     let stem = word.strip_suffix('s').unwrap_or_default();
     stem.len() > 2 && !stem.ends_with(['s', 'u', 'i'])

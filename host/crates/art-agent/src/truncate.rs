@@ -167,6 +167,7 @@ mod tests {
     fn a_large_output_is_cut_with_a_marker() {
         let shortened = items(&vec![item_with_calls(1, 300 << 10)]);
         let text = shortened[0]["toolResults"][0]["output"].as_str().unwrap();
+        // The output as JSON has 11 bytes more than the text in it.
         assert!(text.starts_with(r#"{"text":"xxx"#) && text.ends_with("[kept 262144 of 307211 bytes]"));
         assert!(is_cut(&json!(text)));
         for uncut in [json!("... [kept some of 9 bytes]"), json!("x"), json!({"a": text})] {

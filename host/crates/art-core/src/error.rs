@@ -97,7 +97,7 @@ pub struct ModelError {
     pub request_not_read: bool,
 }
 
-/// A retry of a model call that is about to be made.
+/// A retry that is about to be made, because a model call failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryContext {
@@ -122,7 +122,7 @@ pub enum ErrorCode {
     StorageError,
     ThreadNotFound,
     LlmProviderError,
-    /// The question for the model could not be written.
+    /// The prompt of a model call could not be written.
     PromptGenerationFailed,
     /// The parts of a prompt do not fit together.
     PromptAssemblyFailed,

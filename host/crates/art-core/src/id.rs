@@ -1,5 +1,5 @@
 //! Creates identifiers. A model may choose the identifier of its tool call (contract X1). A tool may not choose the
-//! identifier of its question to a person: the host creates it, and stores one that the tool gave only as metadata (contract X2).
+//! identifier of its question to a person: the host creates it. If the tool gives one too, it is only metadata (contract X2).
 
 use uuid::Uuid;
 

@@ -25,7 +25,7 @@ pub struct Limits {
     pub output_bytes: u64,
     /// Maximum number of log lines that are kept; the others are counted.
     pub log_records: u32,
-    /// Maximum size of one log line, and of each of the guest's output streams, in bytes.
+    /// Maximum size of one log line, and of what is kept of the guest's standard output and standard error each, in bytes.
     pub log_record_bytes: u32,
     /// Maximum size of the whole log, in bytes.
     pub log_bytes: u32,

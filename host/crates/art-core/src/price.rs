@@ -5,8 +5,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::stream::LlmMetadata;
 
-/// Default price of tokens written to a cache, as a multiple of `input`. It is the factor of Anthropic, the only provider that
-/// counts cache writes separately.
+/// Default price of tokens written to a cache, as a multiple of the price of input tokens. It is the factor of Anthropic, the
+/// only provider that counts cache writes separately.
 const CACHE_WRITE_FACTOR: f64 = 1.25;
 
 /// The prices of one model.

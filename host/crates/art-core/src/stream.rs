@@ -236,7 +236,7 @@ pub struct PartialReply {
 }
 
 impl PartialReply {
-    /// Adds the size of the content of an event that arrived, or keeps the token counts that it reports.
+    /// Adds the size of the text, the thoughts or the tool call of an event. If the event has token counts, stores them instead.
     pub fn push(&mut self, event: &StreamEvent) {
         let bytes = match event {
             StreamEvent::Token(text) | StreamEvent::Thinking(text) => text.len(),

@@ -69,7 +69,7 @@ pub enum StepOutcome {
 }
 
 impl TaskStep {
-    /// Returns the last result of a completed step, or `None` for any other step. Where a plan refers to the step, it means
+    /// Returns the last result of a completed step, or `None` for any other step. A reference to the step in a plan stands for
     /// this value.
     #[must_use]
     pub fn result(&self) -> Option<&Value> {
@@ -80,7 +80,7 @@ impl TaskStep {
     }
 }
 
-/// A file that a call can take as `attachment:NAME`.
+/// A file that a tool call can take as an argument, which is written `attachment:NAME`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskFile {
     /// File name, unique in the run.

@@ -17,9 +17,9 @@ pub enum ThinkPart<'a> {
     CloseWithoutOpen,
     /// The reply ended inside a block, so the end of what was reported as thoughts is text of the reply after all.
     Unclosed {
-        /// That text: everything after the end of the last nested block, or the complete block if no nested block ended.
+        /// That text: everything after the end of the last nested block, or after the opening tag if no nested block ended.
         content: &'a str,
-        /// Whether `content` is the complete block.
+        /// Whether `content` is everything after the opening tag.
         is_complete_block: bool,
     },
 }
@@ -179,7 +179,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Returns the parts that are reported for `pieces`, with adjacent parts of one kind joined. Each begins with its kind: `t`
-    /// text, `T` thought, `|` the end of a block, `^` a closing tag without an opening one, `!` a complete unclosed block, `?`
+    /// text, `T` thought, `|` the end of a block, `^` a closing tag without an opening one, `!` all of an unclosed block, `?`
     /// the end of an unclosed block after its last nested block.
     fn parts<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
         let mut parts: Vec<(char, String)> = Vec::new();

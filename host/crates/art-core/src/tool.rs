@@ -42,12 +42,12 @@ pub struct ToolSchema {
 }
 
 impl ToolSchema {
-    /// Returns whether both are clones of one declaration, so that their JSON texts are equal too. Equal declarations that were
-    /// read separately are no clones, because their JSON texts may have the keys in different orders.
+    /// Returns whether `self` and `other` are clones of one declaration, so that their JSON texts are equal too.
+    /// Equal declarations that were read separately are no clones, because their JSON texts may have different orders of keys.
     #[must_use]
     pub fn is_clone_of(&self, other: &Self) -> bool {
         let shares_output_schema = match (&self.output_schema, &other.output_schema) {
-            (Some(output), Some(other)) => output.is_clone_of(other),
+            (Some(output), Some(other_output)) => output.is_clone_of(other_output),
             (None, None) => true,
             _ => false,
         };

@@ -31,7 +31,7 @@ impl fmt::Display for NotRegular {
 impl std::error::Error for NotRegular {}
 
 impl NotRegular {
-    /// Returns whether `error` was made from this error.
+    /// Returns whether `error` was made from a [`NotRegular`].
     #[must_use]
     pub fn is_cause_of(error: &io::Error) -> bool {
         error.get_ref().is_some_and(|cause| cause.is::<Self>())
@@ -79,8 +79,8 @@ pub fn read_text(from: impl Read, limit: u64) -> io::Result<String> {
 /// Locks a file or a folder until it is closed, so that neither another process nor another handle of this process can lock it.
 /// Waits for at most five seconds if it is locked.
 ///
-/// The wait is also needed after a holder has released the lock: a process that the holder is just starting shares the lock for a
-/// moment.
+/// The wait is needed even if the holder has already released the lock: a child process that the holder is just starting
+/// inherits the open file, and with it the lock, for a moment.
 ///
 /// # Errors
 /// Fails with [`ErrorKind::TimedOut`] if another holder keeps the lock, and with any error of locking.

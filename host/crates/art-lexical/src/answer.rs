@@ -16,11 +16,11 @@ pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
     if blocks.is_empty() {
         blocks.push("No tool was called, and this model cannot answer on its own.".to_owned());
     }
-    let completed = task.steps.iter().filter_map(|step| match &step.outcome {
+    let source_lists = task.steps.iter().filter_map(|step| match &step.outcome {
         StepOutcome::Completed { sources, .. } => Some(sources),
         _ => None,
     });
-    let sources = completed.flatten().unique_by(ToString::to_string).collect_vec();
+    let sources = source_lists.flatten().unique_by(ToString::to_string).collect_vec();
     if !sources.is_empty() {
         blocks.push(format!("Sources: {}", sources.iter().join(", ")));
     }

@@ -50,7 +50,7 @@ impl Catalog {
         })
     }
 
-    /// Returns the questions of the nearest examples that share a word with `text`: nearest first, one for each tool, at most `limit`.
+    /// Returns the questions of examples that share a word with `text`: the nearest first, one for each tool, at most `limit`.
     pub(crate) fn nearest_questions(&self, text: &str, limit: usize) -> Vec<&str> {
         let ranked = rank(&self.content_words, &content_stems(text), self.patterns.len());
         let ranked = ranked.iter().filter_map(|(position, _)| self.patterns.get(*position));

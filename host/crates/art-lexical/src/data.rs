@@ -92,7 +92,7 @@ impl WholeText {
         let naming_words = record_words.chain(word_stems(name_or_text).filter(|_| is_attachment));
         let naming_words = naming_words.filter(|word| !whole_text.keys.contains_key(word));
         whole_text.naming_stems.extend(naming_words);
-        // The first word of a key is a naming word.
+        // Without the first word of a key, which is a naming word and does not tell keys apart.
         add_unique_words(&mut whole_text.keys, 1);
         add_unique_words(&mut whole_text.cells, 0);
         whole_text
@@ -111,7 +111,7 @@ impl WholeText {
     fn read_json(&mut self, value: &Value) {
         match value {
             Value::Object(map) => {
-                // If there are several objects, their keys are a choice: a question about one does not ask for the others.
+                // Of several objects, a question chooses one by its key. The key of the only object merely names the data.
                 let has_one_object = map.values().filter(|value| value.is_object()).count() == 1;
                 for (key, value) in map {
                     if value.is_array() || (has_one_object && value.is_object()) {

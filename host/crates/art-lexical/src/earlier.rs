@@ -19,7 +19,7 @@ pub(crate) struct EarlierPlace {
 }
 
 impl EarlierPlace {
-    /// Returns the place of the main value of a step of an earlier question, or `None` if the step is not completed or has no such value.
+    /// Returns the place of the main value of `step`, or `None` if the step is not completed or has no such value.
     pub(crate) fn of_step(step: &TaskStep) -> Option<Self> {
         let path = match step.result()? {
             Value::Object(fields) => main_pointer(fields, is_scalar, &[])?,
@@ -29,7 +29,7 @@ impl EarlierPlace {
         Some(Self { step_id, path })
     }
 
-    /// Returns `text` with a reference in place of each [`EARLIER_RESULT`]. With `as_text`, even a reference alone becomes a text.
+    /// Returns `text` with a reference in place of each [`EARLIER_RESULT`]. With `as_text`, even a lone reference becomes a text.
     pub(crate) fn insert_into(&self, text: &str, as_text: bool) -> Value {
         let reference = json!({"$from": self.step_id, "path": self.path});
         if text == EARLIER_RESULT && !as_text {
@@ -51,7 +51,7 @@ pub(crate) fn main_output_pointer(tool: &ToolSchema, arguments: &Value) -> Optio
     main_pointer(declared, may_be_scalar, &arguments)
 }
 
-/// Returns the JSON pointer to the main value of an object: the scalar that is called `result` or `value`, else the scalar that an
+/// Returns the JSON pointer to the main value of an object: the scalar called `result` or `value`, else the scalar that an
 /// argument of the call names, else the only field. `is_scalar` takes the value or the schema of a field.
 fn main_pointer(fields: &Map<String, Value>, is_scalar: fn(&Value) -> bool, arguments: &[&str]) -> Option<String> {
     let scalars = fields.iter().filter(|(_, value)| is_scalar(value));

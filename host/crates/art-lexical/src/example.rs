@@ -72,13 +72,13 @@ impl Example {
 /// Adds the values within `value` to `leaves`. An object or a list that the schema does not describe is added as one value.
 fn collect_leaves(value: &Value, schema: &Value, pointer: &str, leaves: &mut Vec<Leaf>) {
     let schema = non_null_variant(schema);
-    let (properties, others) = (schema.get("properties"), schema.get("additionalProperties"));
-    match (value, properties.or(others), schema.get("items")) {
+    let (properties, additional) = (schema.get("properties"), schema.get("additionalProperties"));
+    match (value, properties.or(additional), schema.get("items")) {
         (Value::Object(map), Some(_), _) => {
             for (key, value) in map {
                 let declared = properties.and_then(|properties| properties.get(key));
                 // Any value is allowed for a key of which the schema says nothing.
-                let field = declared.or(others).unwrap_or(&Value::Null);
+                let field = declared.or(additional).unwrap_or(&Value::Null);
                 collect_leaves(value, field, &format!("{pointer}/{}", escape(key)), leaves);
             }
         }
@@ -116,7 +116,7 @@ pub(crate) fn learn_classes(examples: &[Example]) -> ClassesByParameter {
     let leaves = examples.iter().flat_map(|one| repeat(&one.reading).zip(&one.leaves));
     let values = leaves.into_group_map_by(|(_, leaf)| leaf.parameter.clone()).into_iter();
     let mut classes: BTreeMap<_, _> = values.map(|(name, values)| (name, class_of(&values))).collect();
-    // Parameters of open classes accept each other's words, such as both units of a conversion or both time zones.
+    // Parameters of the class `LikeExamples` without numbers or dates accept each other's words, as two units or time zones do.
     let mut open = classes.values_mut().filter_map(Class::as_open).collect_vec();
     let all_shown: TextsByStems = open.iter().flat_map(|values| values.texts.clone()).collect();
     open.iter_mut().for_each(|values| values.texts.clone_from(&all_shown));
@@ -129,10 +129,10 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
     let text_of = |(reading, leaf): &(_, &'a Leaf)| Some((*reading, leaf.value.as_str()?));
     let texts: Vec<(&Reading, &str)> = values.iter().filter_map(text_of).collect();
     let bare_texts = texts.iter().map(|(_, text)| *text);
-    // Returns whether each text is among those that `known` returns for a whole text of its example.
-    let are_all_in = |known: fn(&WholeText) -> &TextsByStems| {
+    // Returns whether each text is among those that `short_texts_of` returns for a whole text of its example, if it has any.
+    let are_all_in = |short_texts_of: fn(&WholeText) -> &TextsByStems| {
         let checkable = texts.iter().filter(|(reading, _)| !reading.whole_texts.is_empty());
-        let is_in = |text: &str, one: &WholeText| known(one).contains_key(&text_stems(text));
+        let is_in = |text: &str, one: &WholeText| short_texts_of(one).contains_key(&text_stems(text));
         let mut results = checkable.map(|(reading, text)| reading.whole_texts.iter().any(|one| is_in(text, one)));
         results.next() == Some(true) && results.all(|is_in| is_in)
     };
@@ -159,7 +159,7 @@ fn class_of<'a>(values: &[(&'a Reading, &'a Leaf)]) -> Class {
     }
 }
 
-/// Returns whether a value is an object, a list or a whole text. A name or a code is not: it has few words of only letters.
+/// Returns whether a value is an object, a list or a whole text. A name or a code has few words, or few of only letters.
 pub(crate) fn is_whole_text(value: &Value) -> bool {
     let Some(text) = value.as_str() else {
         return value.is_object() || value.is_array();

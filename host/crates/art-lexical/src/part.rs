@@ -31,14 +31,14 @@ pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) 
     let splits_to_try = sentence_end.map_or(splits.as_slice(), std::slice::from_ref);
     for (_, between) in splits_to_try {
         let (first, rest) = (text.get(..between.start), text.get(between.end..).unwrap_or_default());
-        let mut found = split_question(finder, first.unwrap_or_default(), max_parts - 1);
-        if sentence_end.is_none() && !found.iter().all(is_call) {
+        let mut parts = split_question(finder, first.unwrap_or_default(), max_parts - 1);
+        if sentence_end.is_none() && !parts.iter().all(is_call) {
             continue;
         }
-        let (next, remaining) = (finder_after(finder, &found), max_parts.saturating_sub(found.len()));
-        found.extend(split_question(&next, rest, remaining));
-        if found.iter().all(is_call) || (sentence_end.is_some() && found.iter().any(is_call)) {
-            return found;
+        let (next, remaining) = (finder_after(finder, &parts), max_parts.saturating_sub(parts.len()));
+        parts.extend(split_question(&next, rest, remaining));
+        if parts.iter().all(is_call) || (sentence_end.is_some() && parts.iter().any(is_call)) {
+            return parts;
         }
     }
     vec![undivided]

@@ -28,7 +28,7 @@ pub(crate) struct Pattern {
     pub(crate) items: Vec<PatternItem>,
     /// The names of the slots for whole texts in the order of the question, and the forms that they accept.
     pub(crate) text_slots: Vec<(String, TextForms)>,
-    /// The input of the example, with names of slots for the values that its question says; equal for questions that ask the same.
+    /// The input of the example, with slot names in place of the values that its question says; equal if questions ask the same.
     pub(crate) template: Value,
     pub(crate) example_words: Arc<ExampleWords>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Pattern {
 pub(crate) struct ExampleWords {
     /// The stems of the words with content in any of the questions.
     pub(crate) all: BTreeSet<String>,
-    /// One set of such stems for each question, except for one without slots that has only question words such as `how many`.
+    /// One set of such stems for each question, except a question of only question words, such as `how many`, without slots.
     pub(crate) of_each_question: BTreeSet<BTreeSet<String>>,
     /// Words, each with the name of a slot that directly follows it.
     before_slots: BTreeSet<(String, String)>,
@@ -120,8 +120,8 @@ fn share_example_words(patterns: &mut [Pattern]) {
     }
 }
 
-/// Returns the pattern of `example`, one of `all` of its tool. Values that its question says become slots; so do whole texts that
-/// can be attached; others stay. Returns `None` if the question lacks a column, a cell, or a whole text that cannot be attached.
+/// Returns the pattern of `example`; `all` are the examples of its tool. Values that its question says become slots, as do whole
+/// texts that can be attached. Returns `None` if the question lacks a column, a cell, or a whole text that cannot be attached.
 fn pattern_of(tool_index: usize, example: &Example, all: &[Example], classes: &ClassesByParameter) -> Option<Pattern> {
     let mut template = example.input.clone();
     let (mut slots, mut taken, mut unsaid_texts) = (Vec::new(), Vec::new(), Vec::new());
@@ -171,7 +171,7 @@ fn pattern_of(tool_index: usize, example: &Example, all: &[Example], classes: &C
 }
 
 /// Returns the classes to try in turn for a value: that of its parameter, but for a whole text also one word of a question ("the
-/// word strawberry"), for a number in a cell any number, and for a choice only those of examples with the same parameters.
+/// word strawberry"), for a number in a cell any number, and for a choice only the values in examples with the same parameters.
 fn candidate_classes(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Example]) -> Vec<Arc<Class>> {
     // Without values, the slot accepts one word or a quoted text.
     let open_slot = || Arc::new(Class::LikeExamples(ExampleValues::default()));

@@ -33,7 +33,7 @@ impl Reading {
         self.tokens.get(at..).unwrap_or_default()
     }
 
-    /// Returns whether a token at `positions` names a column or a key, or is a cell with a capital: the cell `ON` is no preposition.
+    /// Returns whether a token at `positions` names a column or key, or is a cell with a capital, so that `ON` is no preposition.
     pub(crate) fn names_data(&self, positions: Range<usize>) -> bool {
         let tokens = self.tokens.get(positions).unwrap_or_default();
         let is_capital = |token: &Token| token.text.starts_with(char::is_uppercase);
@@ -77,12 +77,12 @@ pub(crate) fn readings(text: &str, files: &[TaskFile], has_earlier_result: bool)
     read.collect()
 }
 
-/// Returns `tokens` with all after `split` in `text` as one token, or `None` if all that is a quoted text or if a side is empty.
+/// Returns `tokens` with the text after `split` as one token, or `None` if that text is one quoted text or if a side is empty.
 fn with_tail(text: &str, tokens: &[Token], split: usize) -> Option<Vec<Token>> {
     let (tail, end) = (text.get(split..)?.trim(), text.trim_end().len());
     let (before, after) = tokens.split_at(tokens.partition_point(|token| token.end <= split));
-    let is_last = |token: &Token| token.kind == TokenKind::Quoted && token.end == end;
-    let is_quoted = after.first().is_some_and(is_last);
+    let is_quoted_tail = |token: &Token| token.kind == TokenKind::Quoted && token.end == end;
+    let is_quoted = after.first().is_some_and(is_quoted_tail);
     let tail = Token::new(TokenKind::Block, tail, end - tail.len(), end);
     let is_split = !before.is_empty() && !tail.text.is_empty() && !is_quoted;
     is_split.then(|| before.iter().cloned().chain([tail]).collect())

@@ -38,7 +38,7 @@ pub(crate) fn is_content_stem(stem: &str) -> bool {
 }
 
 /// Returns the length of the phrase of conversation at the beginning of `tokens`. A noun for a text, such as `report`,
-/// counts as one if there is an attachment, or if a path or an address follows.
+/// is such a phrase too if there is an attachment, or if a path or an address follows.
 pub(crate) fn phrase_length(tokens: &[Token], has_attachment: bool) -> Option<usize> {
     let is_path_or_url = |next: &Token| matches!(next.kind, TokenKind::Path | TokenKind::Url);
     let is_phrase = |words: &&[Token]| {
@@ -62,7 +62,7 @@ pub(crate) fn is_article(stem: &str) -> bool {
     matches!(stem, "a" | "an" | "the")
 }
 
-/// Returns how many tokens at the beginning of `tokens` refer to an earlier result, if any do. "This file" refers to the file.
+/// Returns how many tokens at the beginning of `tokens` refer to an earlier result, if any do. In "this file", none does.
 pub(crate) fn reference_length(tokens: &[Token]) -> Option<usize> {
     let reference = beginnings(tokens, 2).find(|words| is_reference(&token_stems(words)))?;
     let is_noun = |next: &Token| next.kind == TokenKind::Word && !is_function_word(&next.stem);

@@ -267,14 +267,14 @@ mod tests {
                     Step::Wait(seconds) => now += Duration::from_secs(seconds),
                 }
                 // Outcomes of calls from before the last change of the state are ignored.
-                let current = in_flight.iter().filter(|ticket| ticket.generation == breaker.generation).count();
+                let current_calls = in_flight.iter().filter(|ticket| ticket.generation == breaker.generation).count();
                 match breaker.state {
                     State::HalfOpen { probes, successes } => {
                         prop_assert!(probes <= MAX_PROBES && successes < SUCCESSES_TO_CLOSE);
-                        prop_assert_eq!(current, probes as usize);
+                        prop_assert_eq!(current_calls, probes as usize);
                     }
                     State::Closed { failures } => prop_assert!(failures < FAILURES_TO_OPEN),
-                    State::Open { .. } => prop_assert_eq!(current, 0),
+                    State::Open { .. } => prop_assert_eq!(current_calls, 0),
                 }
             }
             for ticket in in_flight {

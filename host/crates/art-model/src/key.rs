@@ -42,7 +42,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// Returns the value for a provider without a key that can be used.
+    /// Creates the `Key` without a secret, of a provider that has no key or none that can be used.
     pub(crate) const fn none() -> Self {
         Self {
             source: KeySource::None,
@@ -52,8 +52,8 @@ impl Key {
 }
 
 /// Finds the key of the provider `name`: in the variable that the settings name, or else in the file that they name.
-/// The `default_variables` are read only if the settings name neither a variable nor a file: their key may be for the default
-/// address of the provider, while the settings set another address and name its key.
+/// If the settings name a variable or a file, the `default_variables` are not read: a key in them may be for the default address
+/// of the provider, and must not be sent to another address that the settings set.
 ///
 /// # Errors
 /// Fails if the key is invalid, or if it is missing although the provider requires one or the settings name a source.

@@ -1,5 +1,5 @@
-//! The trait of all models, which stream a reply, describe themselves and can be shut down (contract C70). Also functions that
-//! collect such a stream into one reply.
+//! The trait of all models, which stream a reply, describe themselves and can be shut down (contract C70). The functions
+//! of this module collect such a stream into one reply.
 
 use std::fmt::Debug;
 

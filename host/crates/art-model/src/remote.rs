@@ -206,7 +206,7 @@ impl Exchange {
                     return;
                 }
                 StreamEvent::Metadata(mut metadata) => {
-                    // Trust only the provider's own address: another server could report a cost of zero to defeat the cost limit.
+                    // Use a cost only from the provider's own address: another server could report zero to defeat the cost limit.
                     let is_at_built_in_address = self.remote.defaults_at_built_in_address().is_some();
                     if !is_at_built_in_address {
                         metadata.cost_usd = None;
@@ -218,8 +218,8 @@ impl Exchange {
         }
     }
 
-    /// Counts the output in an event, or adds times and estimated token counts to it if it is metadata; then redacts the key in it
-    /// and puts it into `ready`.
+    /// Measures an event: counts its output or, if the event is metadata, adds times and estimated token counts. Then redacts
+    /// the key in the event and puts the event into `ready`.
     fn queue_redacted(&mut self, event: StreamEvent) {
         let event = self.meter.measure(event);
         self.ready.extend(self.redactor.redact_event(event));

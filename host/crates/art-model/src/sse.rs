@@ -49,7 +49,7 @@ impl Default for SseDecoder {
 }
 
 impl SseDecoder {
-    /// Creates a decoder for events of at most `max_bytes` bytes, including the incomplete line.
+    /// Creates a decoder. An incomplete event and its incomplete line may together have at most `max_bytes` bytes.
     pub(crate) const fn new(max_bytes: usize) -> Self {
         Self {
             max_bytes,

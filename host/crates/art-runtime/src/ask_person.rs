@@ -46,6 +46,7 @@ pub(crate) fn request_user_input_tool() -> DirectTool {
         }),
         display_config: None,
     };
+    // A call only asks a question, so it may be made again if the host stopped during it.
     DirectTool::new(schema, |call| std::future::ready(ask_or_answer(&call))).repeatable()
 }
 

@@ -116,7 +116,7 @@ pub struct Config {
     pub user_plugins: PathBuf,
     /// Model, `PROVIDER[:MODEL]`.
     pub model: Setting<String>,
-    /// Address of the model's provider that a flag or the environment sets. `None` if neither does, even if the file has one.
+    /// Address of the model's provider, from a flag or the environment. `None` if neither sets it, even if the file has one.
     pub base_url: Setting<Option<String>>,
     /// Name of the variable with the key of the model's provider, from a flag or the environment. `None` if neither sets it.
     pub api_key_env: Setting<Option<String>>,
@@ -377,6 +377,7 @@ impl Config {
             prices: file.prices,
             limits: file.models,
         };
+        // An address or a key variable from the environment may be meant for another provider than that of the model.
         let note = models::remove_ambiguous_overrides(overrides, &model, &file_settings);
         let models = models::merge_settings(overrides, &model.value, file_settings, &directories.config)?;
         let templates = file.system_prompts.map(build_registry).transpose()?;

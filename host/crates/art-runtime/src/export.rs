@@ -332,13 +332,13 @@ mod tests {
         recording
     }
 
-    fn recorded_file() -> Vec<u8> {
+    fn exported_file() -> Vec<u8> {
         recording().to_file().unwrap()
     }
 
-    /// Returns the lines of [`recorded_file`] before the last one, which has their digest.
+    /// Returns the lines of [`exported_file`] before the last one, which has their digest.
     fn lines_without_end() -> String {
-        let file = String::from_utf8(recorded_file()).unwrap();
+        let file = String::from_utf8(exported_file()).unwrap();
         let start_of_end = file.trim_end().rfind('\n').unwrap() + 1;
         file[..start_of_end].to_owned()
     }
@@ -409,7 +409,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_file_with_any_changed_byte_is_refused(position in any::<prop::sample::Index>(), flip in 1_u8..) {
-            let mut file = recorded_file();
+            let mut file = exported_file();
             let index = position.index(file.len());
             file[index] ^= flip;
             prop_assert!(Recording::from_file(file.as_slice()).is_err());
@@ -417,7 +417,7 @@ mod tests {
 
         #[test]
         fn a_truncated_file_is_refused(position in any::<prop::sample::Index>()) {
-            let file = recorded_file();
+            let file = exported_file();
             prop_assert!(Recording::from_file(&file[..position.index(file.len())]).is_err());
         }
 

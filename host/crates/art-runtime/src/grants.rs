@@ -273,7 +273,7 @@ impl GrantFiles {
     pub fn apply_to_all(&self, loaded: LoadedFolder) -> LoadedFolder {
         let LoadedFolder { plugins, mut refused } = loaded;
         let mut granted = Vec::new();
-        // A component that was just loaded has no other owner, so `into_inner` drops none.
+        // Nothing else holds a component that was just loaded, so `into_inner` returns every one.
         for plugin in plugins.into_iter().filter_map(Arc::into_inner) {
             let file = format!("{}.wasm", plugin.name());
             match self.apply(plugin) {

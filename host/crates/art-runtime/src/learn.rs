@@ -49,8 +49,8 @@ pub async fn observe_runs(
 
 /// Adds to `observed` what the calls of `tool` in a run used and were denied.
 fn observe(recording: &Recording, tool: &str, digest: &str, observed: &mut ObservedCalls) -> Result<(), RuntimeError> {
-    // A call that was denied before the tool ran has no digest and counts for each version of the component.
-    let counts = |call_digest: Option<&str>| call_digest.is_none_or(|call_digest| call_digest == digest);
+    // A call that was denied before the tool ran has no digest and is counted for each version of the component.
+    let is_counted = |call_digest: Option<&str>| call_digest.is_none_or(|call_digest| call_digest == digest);
     let mut digests_by_call = HashMap::new();
     for event in recording.events() {
         match event? {
@@ -59,14 +59,14 @@ fn observe(recording: &Recording, tool: &str, digest: &str, observed: &mut Obser
             } => drop(digests_by_call.insert(call_id, tool_digest)),
             RunEvent::CallSuspended { suspension, .. } if suspension.call.tool_name == tool => {
                 if let SuspensionCause::Grant { denials } = &suspension.cause
-                    && counts(suspension.tool_digest.as_deref())
+                    && is_counted(suspension.tool_digest.as_deref())
                 {
                     observed.add_denials(denials);
                 }
             }
             RunEvent::ToolEnded { end, .. } if end.result.tool_name == tool => {
                 let call_digest = digests_by_call.get(&end.result.call_id).and_then(Option::as_deref);
-                if counts(call_digest) {
+                if is_counted(call_digest) {
                     observed.add(&end.uses, &end.result.metadata.denials);
                 }
             }

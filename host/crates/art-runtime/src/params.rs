@@ -2,7 +2,7 @@
 //! values that a caller gives to them.
 //!
 //! Like the schema of a tool, the schema of a parameter has to be *admitted* before it is used: a schema that is invalid or
-//! exceeds a limit is refused; of any other, the references are resolved and the schema is compiled.
+//! exceeds a limit is refused; any other schema is compiled after its references are resolved.
 
 use std::collections::BTreeMap;
 

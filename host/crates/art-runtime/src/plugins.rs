@@ -75,7 +75,7 @@ pub type OnCompileProgress<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 /// Maximum total size of the files of a folder that a start reads, in bytes. Reading them takes about a second. Files that have
 /// not changed since an earlier start are not read again and do not count.
 const MAX_FOLDER_BYTES: u64 = 512 << 20;
-/// The minimum share of one component in the time for compiling is the time of one processor divided by this number.
+/// The minimum share of a component is the time for compiling that each processor has, divided by this number.
 const MIN_SHARE_DIVISOR: u32 = 12;
 /// Time after which a component that is still being compiled is reported by name.
 const SLOW_AFTER: Duration = Duration::from_secs(2);

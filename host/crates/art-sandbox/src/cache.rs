@@ -344,7 +344,7 @@ fn is_unusable_key(error: &std::io::Error) -> bool {
     error.kind() == ErrorKind::InvalidData || NotRegular::is_cause_of(error)
 }
 
-/// Creates the key atomically. If another process does so at the same time, its key is kept.
+/// Creates the key atomically. If another process has just created a key, that key stays and no other is stored.
 fn create_key(path: &Path) -> std::io::Result<()> {
     let temporary = write_key(path)?;
     let linked = fs::hard_link(&temporary, path);
@@ -407,11 +407,11 @@ mod tests {
         cache.put_code(&engine, &digest, b"code");
         let path = cache.path(ContentKind::Code, &engine, &digest);
         let original = fs::read(&path).unwrap();
-        for changed_byte in 0..original.len() {
+        for changed_index in 0..original.len() {
             let mut bytes = original.clone();
-            bytes[changed_byte] ^= 1;
+            bytes[changed_index] ^= 1;
             fs::write(&path, &bytes).unwrap();
-            assert!(cache.code(&engine, &digest).is_none(), "byte {changed_byte}");
+            assert!(cache.code(&engine, &digest).is_none(), "byte {changed_index}");
         }
         fs::write(&path, &original).unwrap();
         assert!(cache.code(&engine, &digest).is_some());
@@ -466,7 +466,7 @@ mod tests {
             let file = File::open(cache.path(ContentKind::Code, &engine, digest)).unwrap();
             file.set_modified(SystemTime::now() - days_since_use * DAY).unwrap();
         }
-        // Loading the code of `a` makes it the more recently used one, so `b` is removed for `c`.
+        // Loading the code of `a` sets its time of use to now, so the code of `b` is removed to make room for `c`.
         assert!(cache.code(&engine, a).is_some());
         cache.put_code(&engine, c, code);
         let is_stored = digests.map(|digest| cache.code(&engine, &digest).is_some());

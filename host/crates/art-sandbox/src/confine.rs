@@ -54,24 +54,30 @@ const DENIED_TO_ALL: [i64; 30] = [
 
 /// Further system calls that the compiler does not need: they open or change files, use sockets, or reach other programs and
 /// processes.
-const DENIED_TO_COMPILER: [i64; 26] = [
+const DENIED_TO_COMPILER: [i64; 32] = [
     libc::SYS_accept,
     libc::SYS_accept4,
     libc::SYS_bind,
     libc::SYS_connect,
     libc::SYS_execve,
     libc::SYS_execveat,
+    libc::SYS_fchmod,
     libc::SYS_fchmodat,
     libc::SYS_fchown,
     libc::SYS_fchownat,
+    libc::SYS_fremovexattr,
+    libc::SYS_fsetxattr,
     libc::SYS_kill,
     libc::SYS_linkat,
     libc::SYS_listen,
+    libc::SYS_lremovexattr,
+    libc::SYS_lsetxattr,
     libc::SYS_mkdirat,
     libc::SYS_mknodat,
     libc::SYS_openat,
     libc::SYS_openat2,
     libc::SYS_pidfd_open,
+    libc::SYS_removexattr,
     libc::SYS_renameat2,
     libc::SYS_sendmsg,
     libc::SYS_sendto,
@@ -86,11 +92,12 @@ const DENIED_TO_COMPILER: [i64; 26] = [
 /// Further system calls that the compiler does not need, which `libc` does not know on every architecture. They do the same as
 /// calls in [`DENIED_TO_COMPILER`], except for `vfork`, which starts processes.
 #[cfg(target_arch = "x86_64")]
-const DENIED_TO_COMPILER_ON_X86_64: [i64; 15] = [
+const DENIED_TO_COMPILER_ON_THIS_MACHINE: [i64; 18] = [
     libc::SYS_chmod,
     libc::SYS_chown,
     libc::SYS_creat,
     libc::SYS_fchmodat2,
+    libc::SYS_futimesat,
     libc::SYS_lchown,
     libc::SYS_link,
     libc::SYS_mkdir,
@@ -101,10 +108,14 @@ const DENIED_TO_COMPILER_ON_X86_64: [i64; 15] = [
     libc::SYS_rmdir,
     libc::SYS_symlink,
     libc::SYS_unlink,
+    libc::SYS_utime,
+    libc::SYS_utimes,
     libc::SYS_vfork,
 ];
-#[cfg(not(target_arch = "x86_64"))]
-const DENIED_TO_COMPILER_ON_X86_64: [i64; 0] = [];
+#[cfg(target_arch = "aarch64")]
+const DENIED_TO_COMPILER_ON_THIS_MACHINE: [i64; 1] = [libc::SYS_renameat];
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+const DENIED_TO_COMPILER_ON_THIS_MACHINE: [i64; 0] = [];
 
 /// The restrictions of a process. An error says why a restriction is not active.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +145,7 @@ pub(crate) fn confine_compiler() -> Confinement {
     let denied = DENIED_TO_ALL
         .iter()
         .chain(&DENIED_TO_COMPILER)
-        .chain(&DENIED_TO_COMPILER_ON_X86_64);
+        .chain(&DENIED_TO_COMPILER_ON_THIS_MACHINE);
     Confinement {
         files: Some(files),
         system_calls: deny_system_calls(denied).map_err(|error| error.to_string()),
@@ -199,7 +210,7 @@ impl ConfinementProbe {
         let confinement = confine_compiler();
         Self {
             read_file: File::open("/proc/version").is_ok(),
-            connect: !is_refused(TcpStream::connect("127.0.0.1:9")),
+            connect: !lacks_permission(TcpStream::connect("127.0.0.1:9")),
             start_program: Command::new("/bin/true").status().is_ok(),
             landlock: confinement.files.and_then(Result::err),
             seccomp: confinement.system_calls.err(),
@@ -214,6 +225,6 @@ impl ConfinementProbe {
 }
 
 /// Returns whether a connection failed for lack of permission, and not because nobody listens.
-fn is_refused(connection: io::Result<TcpStream>) -> bool {
+fn lacks_permission(connection: io::Result<TcpStream>) -> bool {
     connection.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }

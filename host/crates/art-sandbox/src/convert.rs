@@ -94,7 +94,7 @@ pub(crate) fn ending(outcome: types::Outcome) -> Ending {
     converted.unwrap_or_else(|InvalidField(reason)| Ending::InvalidOutput { reason })
 }
 
-/// Parses a JSON object. An absent one is empty.
+/// Parses a JSON object. Returns an empty object if there is no text.
 fn parse_object(field: &str, text: Option<&String>) -> Result<JsonObject, InvalidField> {
     Ok(parse_optional_json(field, text)?.unwrap_or_default())
 }

@@ -21,11 +21,11 @@ use crate::state::CallState;
 pub(crate) const SLOTS_PER_WORKER: u32 = 64;
 /// Number of bytes of a linear memory that stay mapped between calls. A small tool uses less than 1 MiB.
 const MEMORY_RESIDENT_BYTES: usize = 4 << 20;
-/// The same for a table.
+/// Number of bytes of a table that stay mapped between calls.
 const TABLE_RESIDENT_BYTES: usize = 64 << 10;
-/// The same for a stack.
+/// Number of bytes of a stack that stay mapped between calls.
 const STACK_RESIDENT_BYTES: usize = 64 << 10;
-/// Part of a stack that a guest may use. Functions of the host use the rest.
+/// Number of the [`FIBER_STACK_BYTES`] of a stack that a guest may use. Functions of the host use the rest.
 const GUEST_STACK_BYTES: usize = 512 << 10;
 /// Size of the stack on which a call runs.
 const FIBER_STACK_BYTES: usize = 2 << 20;
@@ -64,7 +64,7 @@ impl WorkerEngine {
         })
     }
 
-    /// Returns the linker with what every tool may use and the interfaces of `set`.
+    /// Returns the linker for the interfaces of `set` and for those that every tool may use.
     pub(crate) fn linker(&self, set: LinkSet) -> wasmtime::Result<&Linker<CallState>> {
         let unknown_set_error = || wasmtime::Error::msg("there is no such set of interfaces");
         let cell = self.linkers.get(set.index()).ok_or_else(unknown_set_error)?;

@@ -168,7 +168,7 @@ pub enum LoadError {
     #[error("its file was replaced after the host had started (hint: restart the host)")]
     Replaced,
     /// No memory is left to load this component: all of it is taken by components that running calls use.
-    #[error("the tools that run now take the {} MiB of the host's memory for tools (hint: try again later)", limit >> 20)]
+    #[error("the tools that run now take all {} MiB that the host has for tools (hint: try again later)", limit >> 20)]
     NoMemory {
         /// The limit in bytes.
         limit: u64,
@@ -208,7 +208,7 @@ pub enum LoadError {
 pub(crate) enum Retention {
     /// As long as the component and the build of the host stay the same.
     Always,
-    /// One day, for a component that took too long, so that not every start of the host waits for it again.
+    /// One day, for a postponed component, so that not every start of the host tries to compile it again.
     OneDay,
     /// Not at all, because the component may be accepted the next time.
     Never,

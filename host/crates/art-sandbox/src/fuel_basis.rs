@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 use crate::meter::HOST_CALL_FUEL;
 use crate::prices::prices;
 
-/// Version of the engine, which decides how instructions become fuel.
+/// Version of the engine, which decides how fuel is charged for instructions.
 const ENGINE_VERSION: &str = "48.0.8";
 /// Version of the [instrumentation](crate::instrument), which adds instructions that cost fuel.
-const INSTRUMENTATION_VERSION: u32 = 1;
+const INSTRUMENTATION_VERSION: u32 = 2;
 /// Number of hexadecimal digits of the digest of the prices.
 const DIGEST_DIGITS: usize = 16;
 
@@ -71,7 +71,7 @@ mod tests {
         let hint = "increase `INSTRUMENTATION_VERSION`, and replace the digest here";
         assert_eq!(
             (INSTRUMENTATION_VERSION, &digest[..16]),
-            (1, "49e911b786c58be1"),
+            (2, "49e911b786c58be1"),
             "{hint}"
         );
     }
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn the_fuel_basis_has_the_versions_and_a_digest_of_the_prices() {
         let digit_count = |basis: &str| basis.rsplit(' ').next().map(str::len);
-        assert!(fuel_basis().starts_with("wasmtime 48.0.8, instrumentation 1, prices "));
+        assert!(fuel_basis().starts_with("wasmtime 48.0.8, instrumentation 2, prices "));
         assert_eq!(digit_count(fuel_basis()), Some(DIGEST_DIGITS));
     }
 }

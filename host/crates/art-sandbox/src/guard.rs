@@ -116,7 +116,7 @@ impl<F: Future> Future for GuardedCall<'_, F> {
         let woken = self.wakers.get_or_insert_with(|| Wakers::new(guard)).any_ready(cx);
         match guard.stop_reason(Instant::now()) {
             Some(reason) => Poll::Ready((Err(reason), cpu_time)),
-            // The timer rounds to milliseconds and may fire a little before the deadline.
+            // The timer woke the guard: it rounds to milliseconds and may fire a little before the deadline.
             None if woken => Poll::Ready((Err(StopReason::Timeout), cpu_time)),
             None => Poll::Pending,
         }

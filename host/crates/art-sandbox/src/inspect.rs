@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn an_import_that_no_tool_is_granted_is_named_in_the_error() {
+    fn the_error_for_an_import_that_the_host_does_not_provide_names_the_import() {
         let error = check_import("wasi:http/incoming-handler@0.2.3")
             .unwrap_err()
             .to_string();

@@ -65,8 +65,8 @@ impl MemoryLimiter {
         self.refused
     }
 
-    /// Counts the growth of a memory or table from `current` to `desired` elements. Returns false, and refuses it, if it
-    /// exceeds the limit.
+    /// Counts the growth of a memory or table from `current` to `desired` elements. If the memories and tables
+    /// together would exceed the limit, refuses the growth and returns false.
     fn grow(&mut self, current: usize, desired: usize, element_bytes: usize) -> bool {
         let added = desired.saturating_sub(current).saturating_mul(element_bytes);
         let bytes = self.bytes.saturating_add(added);

@@ -17,7 +17,7 @@ use crate::stubs::link_stubs;
 
 /// The compiled code of a component.
 pub(crate) enum CompiledCode {
-    /// An authenticated file of the cache.
+    /// A file of the cache, with a tag which proves that this host stored it.
     Cached(File),
     /// Output of the compiler.
     InMemory(Vec<u8>),

@@ -101,8 +101,8 @@ impl CapturedOutput {
     fn capture(&self, bytes: &[u8]) {
         self.shared.written.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         if let Ok(mut stored) = self.shared.stored.lock() {
-            let room = self.max_bytes.saturating_sub(stored.len()).min(bytes.len());
-            stored.extend_from_slice(bytes.get(..room).unwrap_or_default());
+            let fitting = self.max_bytes.saturating_sub(stored.len()).min(bytes.len());
+            stored.extend_from_slice(bytes.get(..fitting).unwrap_or_default());
         }
     }
 }

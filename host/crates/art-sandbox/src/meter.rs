@@ -3,6 +3,8 @@
 //! The engine counts fuel only for the guest's own code, so the host counts and charges each call into the host. A *crossing* is
 //! each time that execution passes from the guest to the host: in a call of the guest, or because the engine calls the host.
 //!
+//! The *tool call* is the call of the guest by the host.
+//!
 //! Guests on one thread take turns, which are called time slices. The engine does not read the clock, so the fuel of a guest is
 //! also divided into intervals: the engine calls the host at the end of each. The meter then reads the clock and makes the
 //! guest yield if its time slice is over. An interval that lasted longer than a time slice is followed by one with less fuel.
@@ -30,7 +32,7 @@ const TIME_SLICE_MICROS: u64 = 100;
 #[derive(Clone, Debug)]
 pub(crate) struct TimeSlice {
     call_start: Instant,
-    /// Start of the current slice, in microseconds after the start of the call.
+    /// Start of the current slice, in microseconds after the start of the tool call.
     slice_start: Arc<AtomicU64>,
 }
 
@@ -42,7 +44,7 @@ impl TimeSlice {
         }
     }
 
-    /// Returns when the call started.
+    /// Returns when the tool call started.
     pub(crate) fn call_start(&self) -> Instant {
         self.call_start
     }

@@ -4,7 +4,8 @@
 //! fuel. So that this is soon enough, the price of an instruction follows from the longest time that the instruction can take.
 //! There are two exceptions. A load costs one unit, but takes 0.1 microseconds or more if it misses the cache; a guest with
 //! many such loads gets less fuel between two reads of the clock, see [`meter`](crate::meter). The first write to a page takes
-//! a microsecond; nearly all first writes are made by functions that charge for them, see [`instrument`](crate::instrument).
+//! a microsecond; the host adds functions to the guest that make nearly all first writes in advance and charge for them, see
+//! [`instrument`](crate::instrument).
 
 use wasmtime::OperatorCost;
 
@@ -16,7 +17,7 @@ const GROWTH: u8 = 255;
 /// Price of an access to a table, and of a bulk instruction. The engine charges the bytes or elements of a bulk instruction in
 /// addition.
 const TABLE_OR_BULK: u8 = 20;
-/// Price of `nop`. No compiler emits it; the host inserts it where a function makes the first write to a page of memory.
+/// Price of `nop`. No compiler emits it; the functions that the host adds to touch new pages execute one before each write.
 const FIRST_WRITE: u8 = 20;
 
 /// Sets the price of some instructions.

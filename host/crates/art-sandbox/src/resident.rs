@@ -20,7 +20,8 @@ impl ResidentPrograms {
     /// again when they are called. From now on, the memory of the new program counts.
     ///
     /// # Errors
-    /// Fails if the programs that calls use now leave no room.
+    /// Fails if the other programs take too much memory and cannot be unloaded, because calls use them or they are being
+    /// loaded.
     pub(crate) fn make_room_for(&self, program: &Arc<Program>) -> Result<(), LoadError> {
         let mut programs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_other_and_resident = |other: &Weak<Program>| {

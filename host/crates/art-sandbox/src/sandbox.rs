@@ -206,7 +206,8 @@ impl Sandbox {
         self.inner.workers.least_busy()
     }
 
-    /// Returns the engine of the first worker. It stands for all engines in the cache, since they have the same configuration.
+    /// Returns the engine of the first worker. What is compiled or cached for it is valid for all engines,
+    /// since they have the same configuration.
     pub(crate) fn first_engine(&self) -> Result<&wasmtime::Engine, LoadError> {
         let no_engine = || LoadError::Compile(wasmtime::Error::msg("there is no engine"));
         self.inner
@@ -256,7 +257,8 @@ impl Sandbox {
         &self.inner.limits
     }
 
-    /// Returns an upper bound of the memory of the programs that are loaded, in bytes, without their compiled code.
+    /// Returns an upper bound of the memory of the programs that are loaded or being loaded, in bytes and without their
+    /// compiled code.
     #[must_use]
     pub fn program_memory(&self) -> u64 {
         self.inner.resident.bytes()

@@ -2,8 +2,8 @@
 //!
 //! Standard libraries import the file system and the clocks even in a tool that never uses them, and the standard library of an
 //! interpreter imports sockets, which are never granted. A stub gives no access to anything. The stub of the file system has a
-//! root directory, and that of the sockets has a network, but everything in them is denied. All other functions of stubs answer
-//! "denied" if their result has such an error code, and end the call if it has none.
+//! function that returns a root directory, and that of the sockets has one that returns a network, but everything in them is
+//! denied. All other functions of stubs answer "denied" if their result has such an error code, and end the call if it has none.
 
 use art_core::capability::{Access, LinkSet};
 use wasmtime::component::types::{ComponentFunc, ComponentItem, Type};
@@ -14,8 +14,8 @@ use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, IoError};
 use crate::inspect::{CLOCKS_PREFIX, FILESYSTEM_PREFIX, RANDOM_PREFIX, SOCKETS_PREFIX};
 use crate::state::CallState;
 
-/// The type of the resources of stubs. Such a resource gives no access to anything.
-struct Stub;
+/// A resource that a stub returns. It gives no access to anything.
+struct StubResource;
 
 /// The guest called a function of a stub whose result has no error code for "denied".
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +68,7 @@ fn define_stub(
         // The network has no rights, and no socket can be created in it.
         ComponentItem::ComponentFunc(_) if name == "instance-network" => {
             instance.func_new(name, |store, _, _, results| {
-                set_result(results, new_stub(store)?);
+                set_result(results, new_stub_resource(store)?);
                 Ok(())
             })
         }
@@ -95,16 +95,16 @@ fn define_stub(
 /// libraries would fail without a further call, and no denial could name the path.
 fn root_directories(store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
     Ok(Val::List(vec![Val::Tuple(vec![
-        new_stub(store)?,
+        new_stub_resource(store)?,
         Val::String("/".to_owned()),
     ])]))
 }
 
 /// Returns a resource without access to anything.
-fn new_stub(mut store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
+fn new_stub_resource(mut store: StoreContextMut<'_, CallState>) -> wasmtime::Result<Val> {
     store.data_mut().meter.count_call();
     Ok(Val::Resource(
-        Resource::<Stub>::new_own(0).try_into_resource_any(store)?,
+        Resource::<StubResource>::new_own(0).try_into_resource_any(store)?,
     ))
 }
 
@@ -140,7 +140,7 @@ fn end_borrows(store: &mut StoreContextMut<'_, CallState>, params: &[Val]) -> wa
     for param in params {
         if let Val::Resource(resource) = param {
             // The conversion removes the resource from the loans that the engine tracks.
-            Resource::<Stub>::try_from_resource_any(*resource, store.as_context_mut())?;
+            Resource::<StubResource>::try_from_resource_any(*resource, store.as_context_mut())?;
         }
     }
     Ok(())
@@ -173,6 +173,6 @@ fn resource_type(name: &str) -> ResourceType {
         "output-stream" => ResourceType::host::<DynOutputStream>(),
         "pollable" => ResourceType::host::<DynPollable>(),
         "error" => ResourceType::host::<IoError>(),
-        _ => ResourceType::host::<Stub>(),
+        _ => ResourceType::host::<StubResource>(),
     }
 }

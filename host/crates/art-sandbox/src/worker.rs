@@ -227,10 +227,10 @@ mod tests {
         workers.spawn(0, blocking_job).unwrap();
         running.await.unwrap();
         let queued = workers.run(0, async {});
-        let dropped = std::thread::spawn(move || drop(workers));
+        let dropping_thread = std::thread::spawn(move || drop(workers));
         std::thread::sleep(std::time::Duration::from_millis(50));
         drop(release);
-        dropped.join().unwrap();
+        dropping_thread.join().unwrap();
         assert_eq!(queued.await, None);
     }
 

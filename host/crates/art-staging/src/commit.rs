@@ -91,10 +91,18 @@ impl Staging {
         if set.directory.exists() {
             self.recover_set(&set.id, self.folder(&set.id)?)?;
         }
+        if !self.has_set(&set.id) {
+            // The interrupted commit made all changes.
+            return Ok(Vec::new());
+        }
         let set = self.read(&set.id)?;
         let selected = select(&set, paths)?;
         self.store(&without_changes(&set, &selected))?;
         Ok(full_paths(&set, &selected))
+    }
+
+    fn has_set(&self, id: &str) -> bool {
+        self.folder(id).is_ok_and(|folder| folder.exists(SET_FILE))
     }
 
     /// Carries out the interrupted commits whose preparations were complete, undoes other interrupted commits, and removes the

@@ -95,6 +95,6 @@ fn read_contents(dir: &Dir, path: &Path) -> std::io::Result<Contents> {
     }
     let mut bytes = Vec::new();
     file.take(MAX_SHOWN_BYTES).read_to_end(&mut bytes)?;
-    let text = String::from_utf8(bytes).map_or(Contents::NotComparable("no text"), Contents::Text);
-    Ok(text)
+    let contents = String::from_utf8(bytes).map_or(Contents::NotComparable("no text"), Contents::Text);
+    Ok(contents)
 }

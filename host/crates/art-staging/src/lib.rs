@@ -6,8 +6,8 @@
 //!
 //! A commit changes all of its files or none, also if the process is killed in the middle: when a staging is opened, an
 //! interrupted commit is carried out if its journal (the list of its changes) was stored, and is undone otherwise. A file that
-//! is not what it was when the call first looked at it is a conflict, and is never overwritten. A file that somebody else
-//! changes during the commit keeps that change.
+//! is not what it was when the call first looked at it is a conflict, and is never overwritten. The only exception to all or none:
+//! if somebody else changes a file during the commit, its change is not made and stays in the change set.
 
 mod change;
 mod commit;

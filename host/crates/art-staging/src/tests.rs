@@ -314,6 +314,24 @@ fn a_discard_first_completes_an_interrupted_commit() {
 }
 
 #[test]
+fn a_discard_after_an_interrupted_commit_of_all_changes_discards_nothing() {
+    let fixture = Fixture::new();
+    let set = fixture.stage_changes();
+    let staging = fixture.open_staging();
+    let removals = set.changes.iter().filter(|change| change.path.starts_with("sub"));
+    let removals = ChangeSet {
+        changes: removals.cloned().collect(),
+        ..set.clone()
+    };
+    let set_folder = fixture.folder.path().join("staging").join(&set.id);
+    fs::write(set_folder.join("changes.json"), serde_json::to_vec(&removals).unwrap()).unwrap();
+    let journal = serde_json::json!({"changes": removals.changes, "directories": []});
+    fs::write(set_folder.join("journal.json"), journal.to_string()).unwrap();
+    assert_eq!(staging.discard(&removals, &[]).unwrap(), Vec::<PathBuf>::new());
+    assert!(!fixture.granted_path("sub").exists());
+}
+
+#[test]
 fn opening_the_staging_removes_only_drafts_of_interrupted_calls() {
     let fixture = Fixture::new();
     let count_entries = || fs::read_dir(fixture.folder.path().join("staging")).unwrap().count();

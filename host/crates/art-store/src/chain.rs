@@ -1,4 +1,4 @@
-//! The digest chain of a journal.
+//! The digest chain of a journal, which is the list of the events of a run.
 //!
 //! The digest of an entry covers everything that is stored of the entry, and the digest of the entry before it. A change of one
 //! entry changes the digests of all later ones, so the last digest of a run stands for its whole journal.

@@ -1,5 +1,5 @@
-//! The checks and errors that both stores share, so that they refuse the same requests. The parameter `what` names the checked
-//! value in an error.
+//! The checks and errors that the store in memory and the SQLite store share, so that both refuse the same requests. The
+//! parameter `what` names the checked value in an error.
 
 use std::io::{self, Write};
 
@@ -53,8 +53,8 @@ pub(crate) fn decode<T: DeserializeOwned>(what: &'static str, id: &str, text: &s
     })
 }
 
-/// Returns the maximum number of entries in a list: the number that the caller requested, but at most [`MAX_LIST`], and
-/// [`MAX_LIST`] for none or 0.
+/// Returns the maximum number of entries in a list: the number that the caller requested, but at most [`MAX_LIST`]. A caller that
+/// requested no number, or 0, gets [`MAX_LIST`].
 pub(crate) fn list_limit(requested: Option<usize>) -> usize {
     match requested {
         None | Some(0) => MAX_LIST,
@@ -186,7 +186,7 @@ pub(crate) fn initial_run(new: &NewRun, now: u64) -> RunRecord {
 }
 
 /// Refuses a lease whose thread is not the thread of the run.
-pub(crate) fn lease_thread(run: &RunRecord, lease: &Lease) -> Result<(), StoreError> {
+pub(crate) fn lease_is_for_thread_of(run: &RunRecord, lease: &Lease) -> Result<(), StoreError> {
     let problem = "is not for the thread of the run: use the lease of the run's thread";
     same("lease of thread", &lease.thread_id, &run.thread_id, problem)
 }

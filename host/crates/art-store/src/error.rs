@@ -59,7 +59,7 @@ pub enum StoreError {
         /// Actual version or sequence. `None` if the thread has no state.
         actual: Option<u64>,
     },
-    /// Another caller holds the lease of the thread. The message calls one run in a thread a turn.
+    /// Another caller holds the lease of the thread. In the message, a turn is a run in the thread.
     #[error("thread `{thread_id}` is in use by another turn: wait for it, or use another thread")]
     ThreadBusy {
         /// The thread.

@@ -9,9 +9,9 @@
 //! a thread, until it expires. If the process of the holder is paused until then and somebody else takes the thread over, the
 //! fencing number of the old lease keeps the former holder from writing.
 //!
-//! A thread has an owner, which never changes. Reads for a user pass a condition on it, an [`Owner`], and find only that user's
-//! threads and runs (contract B23). Writes to a thread do not check the owner: before such a write, the host has looked up the
-//! thread for the user. The host creates the identifiers of threads, and never uses one again.
+//! A thread has an owner, which never changes. Reads for a user pass an [`Owner`], which is a condition on the owner of the
+//! thread, and find only that user's threads and runs (contract B23). Writes to a thread do not check the owner: before such a
+//! write, the host has looked up the thread for the user. The host creates the identifiers of threads, and never uses one again.
 
 mod blob;
 mod chain;

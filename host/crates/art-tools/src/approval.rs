@@ -50,8 +50,9 @@ pub struct ApprovalPolicy {
     /// `None` means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// What a question counts as if nobody has decided in time (contract Q4). A question always counts as rejected if it asks
-    /// for more than an approval, such as a text, or if it is about a permission that the operator has not granted.
+    /// Whether a question counts as rejected or as approved when its time is over without a decision (contract Q4). A question
+    /// always counts as rejected if it asks for more than an approval, such as a text, or if it is about a permission that the
+    /// operator has not granted.
     pub on_timeout: ExpiryAction,
 }
 
@@ -86,12 +87,12 @@ pub enum Verdict {
 }
 
 impl ApprovalPolicy {
-    /// Sets the time at which a question that is asked `now` expires, unless it already has such a time. Also sets what the
-    /// question counts as when it has expired. A question that asks for more than an approval, or that is about a permission
-    /// that the operator has not granted, keeps its own `on_expiry`.
+    /// Sets the time at which a question that is asked `now` expires, unless it already has such a time. Also sets whether the
+    /// question counts as rejected or as approved once it has expired. A question that asks for more than an approval, or that
+    /// is about a permission that the operator has not granted, keeps its own `on_expiry`.
     pub fn set_expiry(&self, question: &mut SuspendedCall, now: Timestamp) {
-        let limit = self.timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms));
-        question.expires = question.expires.or(limit);
+        let deadline = self.timeout_ms.map(|timeout_ms| now.saturating_add(timeout_ms));
+        question.expires = question.expires.or(deadline);
         let is_grant = matches!(question.cause, SuspensionCause::Grant { .. });
         if question.form.input_type == InputType::Confirm && !is_grant {
             question.on_expiry = self.on_timeout;

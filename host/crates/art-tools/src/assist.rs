@@ -51,7 +51,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    // A tool asks the model for help (contracts A84, T13).
+    // The forms in which a tool asks the model for help (contracts A84, T13).
     #[test]
     fn a_request_is_an_object_or_its_json_text_with_or_without_a_title() {
         for key in ["action", "error"] {
@@ -63,7 +63,7 @@ mod tests {
         }
     }
 
-    // A tool asks the model for help (contracts A84, T13).
+    // A tool asks the model for help only in the forms of the test above (contracts A84, T13).
     #[test]
     fn an_output_that_only_mentions_the_code_does_not_ask_for_help() {
         let outputs = [

@@ -153,7 +153,7 @@ fn check_values<'e>(
         let size = JsonSize::of_payload(value).map_err(|problem| error(problem.to_string()))?;
         total = total.plus(size);
         if !schema.cost().allows(&total) {
-            // The error begins with the schema, so `it` is the schema.
+            // The error names the schema directly before this text, so `it` is the schema.
             return Err(error("the examples are too large to be checked against it".to_owned()));
         }
         schema

@@ -29,8 +29,7 @@ pub(crate) fn measure(schema: &Value) -> JsonSize {
 }
 
 /// Adds every missing property that has a `default`, also in nested objects and in items. Also adds properties that only a schema
-/// of `allOf` declares.
-/// Ignores `anyOf` and similar keywords, because only validation finds out which of their schemas matches.
+/// of `allOf` declares. Ignores `anyOf` and similar keywords, because only validation finds out which of their schemas matches.
 ///
 /// The schema must be a tree without references, so that the walk ends.
 ///

@@ -159,6 +159,7 @@ impl ToolExecutor for DirectTool {
                     ..ToolUsage::default()
                 },
                 log: CallLog::default(),
+                // What the function learns from outside is not recorded.
                 intake: Intake::default(),
                 denials: Vec::new(),
                 uses: Vec::new(),

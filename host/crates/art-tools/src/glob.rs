@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_pattern_uses_every_bit() {
+    fn a_pattern_of_the_maximum_length_can_be_matched() {
         let text = "x".repeat(MAX_GLOB_CHARS);
         assert!(matches(&text, &text));
         assert!(!matches(&text, &text[1..]));

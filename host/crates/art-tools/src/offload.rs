@@ -28,7 +28,7 @@ pub(crate) async fn offload<T: Send + 'static>(
     budget: TimeBudget<'_>,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Ending> {
-    // On drop, which also follows a timeout or a cancellation, work that has not begun is cancelled.
+    // A timeout or a cancellation drops the task. Work that has not begun is then cancelled.
     let task = AbortOnDropHandle::new(spawn_blocking(work));
     tokio::select! {
         biased;

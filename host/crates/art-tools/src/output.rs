@@ -78,7 +78,7 @@ pub(crate) fn report(call: &ParsedToolCall, tool: &RegisteredTool, ending: Endin
 /// Returns the report of a call that ended without a result of its tool.
 pub(crate) fn report_without_tool_result(call: &ParsedToolCall, ending: &Ending) -> ToolReport {
     let (code, text) = ending.error().unwrap_or_else(|| {
-        // The only ending here without an error is the request of a tool for a subtask.
+        // The only ending here without an error is `Ending::Continuation`: the tool asked for a subtask.
         let text = "asked for a subtask, which this host cannot run yet";
         (Code::NotImplemented, text.to_owned())
     });
@@ -167,8 +167,8 @@ fn success_report(call: &ParsedToolCall, tool: &RegisteredTool, success: Success
     })
 }
 
-/// Turns a success into an error if its metadata has an `error` that is a non-empty text or `true`. Returns whether it did
-/// (contract C81). The output is kept, because it may contain more detail.
+/// Turns a success into an error if its metadata has an `error` that is a non-empty text or `true` (contract C81).
+/// Returns whether there was such an `error`. The output is kept, because it may contain more detail.
 fn fail_if_metadata_has_error(result: &mut ToolResult) -> bool {
     let error = match result.metadata.extra.get("error") {
         Some(Value::String(error)) if !error.is_empty() => truncate(error, MAX_MESSAGE_CHARS),
@@ -208,8 +208,8 @@ fn suspension_report(
             .transpose()?,
     };
     let mut result = ToolResult::success(call, suspension_output(&asked));
-    let id_of_tool = asked.details.as_ref().and_then(|details| details.get("suspensionId"));
-    if let Some(id) = id_of_tool {
+    let id_chosen_by_tool = asked.details.as_ref().and_then(|details| details.get("suspensionId"));
+    if let Some(id) = id_chosen_by_tool {
         insert_tool_suspension_id(&mut result.metadata.extra, id);
     }
     let question =

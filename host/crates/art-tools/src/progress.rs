@@ -119,10 +119,10 @@ mod tests {
     #[test]
     fn only_the_newest_report_is_read_and_only_once() {
         let newest = NewestProgress::default();
-        let clone_of_tool = newest.clone();
+        let clone_for_tool = newest.clone();
         assert_eq!(newest.take(), None);
-        clone_of_tool.report("one", "");
-        clone_of_tool.report("two", "{}");
+        clone_for_tool.report("one", "");
+        clone_for_tool.report("two", "{}");
         assert_eq!(newest.take().unwrap().title, "two");
         assert_eq!(newest.take(), None);
     }

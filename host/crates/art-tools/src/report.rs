@@ -36,7 +36,7 @@ pub struct ToolReport {
     pub attachments: Arc<[Attachment]>,
     /// The question to a person, if the call ended as suspended. Its identifier is that in the metadata of the result.
     pub suspension: Option<Box<SuspendedCall>>,
-    /// The question to a person who may grant what the call needs, if the call was not made because a grant is missing.
+    /// The question to a person whether to give a missing grant. Only set if the call was not run for lack of this grant.
     pub grant_question: Option<Box<SuspendedCall>>,
     /// Time from the request to the end, including time in the queue.
     pub duration: Duration,

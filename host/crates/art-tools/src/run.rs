@@ -18,8 +18,8 @@ use crate::scope::CallScope;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs a call. Returns its outcome, and how much of its time limit was used: the time without the preparation of the tool. An
-/// executor that exceeds the time limit or ignores the cancellation for longer than `grace` is dropped, and only the time that it
-/// used is known.
+/// executor that exceeds the time limit or ignores the cancellation for longer than `grace` is dropped. The usage in the outcome
+/// then contains only the elapsed time.
 pub(crate) async fn run(executor: &dyn ToolExecutor, call: &CheckedCall, grace: Duration) -> (Outcome, Duration) {
     let start = Instant::now();
     // In an async block, a panic of the executor before it returns its future is caught as well.

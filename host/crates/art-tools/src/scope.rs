@@ -63,8 +63,8 @@ pub struct CallScope {
     /// Identifier of the plan item for which the calls are made. It is the parent of their progress reports, and of
     /// their observations, which record how they ended.
     pub parent_id: Option<String>,
-    /// Wall-clock time at which the calls start, given by the caller because this crate reads no wall clock. If a call is suspended to
-    /// ask a person, the time limit of the question begins at this time plus the time that the call took until then.
+    /// Wall-clock time at which the calls start, given by the caller because this crate reads no wall clock. If a call is
+    /// suspended to ask a person, the time limit of the question begins at this time plus the time that the call took until then.
     pub now: Timestamp,
     /// Cancels all calls of the batch.
     pub cancel: CancellationToken,

@@ -11,7 +11,7 @@ pub const MAX_NODES: usize = 50_000;
 /// Number of bytes of text that need as much work as one more value when a schema is applied. It is more than one, because
 /// text is compared, hashed and counted many bytes at a time.
 const TEXT_UNIT_BYTES: usize = 32;
-/// Number of bytes of the path to a part of a value. Copying this number of bytes needs as much work as one more value.
+/// Number of bytes that need as much work as one more value when the path to a part of a value is copied.
 const PATH_UNIT_BYTES: usize = 64;
 
 /// The size of a JSON value.

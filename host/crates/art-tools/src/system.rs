@@ -200,7 +200,7 @@ impl ToolSystem {
     ///   ends with `BUSY`.
     /// - `callId` and `toolName` of the result are those of the request. The status follows from the ending of the call.
     ///   A failure never becomes a success, but a success with an error in its metadata becomes a failure.
-    /// - A tool that asks the model for help gets an ordinary result with [`ASSIST_REQUIRED`](crate::ASSIST_REQUIRED)
+    /// - If the tool asks the model for help, the result is an ordinary one with [`ASSIST_REQUIRED`](crate::ASSIST_REQUIRED)
     ///   in its metadata.
     ///
     /// To stop the call, cancel the token of `scope` and wait. Dropping the future drops the call without a report.

@@ -54,12 +54,12 @@ pub(in crate::commands) fn decide_at_terminal(
     interrupts: &Interrupts,
     waiting: &[SuspensionRecord],
 ) -> bool {
-    let interruptible = interrupts.register_question();
+    let registration = interrupts.register_question();
     let questions = waiting.iter().map(|record| Question {
         executor,
         runtime,
         user,
-        cancel: &interruptible.cancel,
+        cancel: &registration.cancel,
         record,
     });
     let questions: Vec<_> = questions.collect();
@@ -70,7 +70,7 @@ pub(in crate::commands) fn decide_at_terminal(
     }
     let mut any_decided = false;
     for (index, question) in questions.iter().enumerate() {
-        if interruptible.cancel.is_cancelled() {
+        if registration.cancel.is_cancelled() {
             return false;
         }
         if waiting.len() > 1 {

@@ -11,9 +11,9 @@ use serde_json::json;
 use crate::cli::GlobalOptions;
 use crate::commands::{load_config, open_runtime_without_model};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, table};
+use crate::tokio_runtime::new_executor;
 
 /// Maximum length of the last column of the table, in characters. It has the arguments of a call, or the reason why the call is
 /// invalid.

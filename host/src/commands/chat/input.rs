@@ -11,7 +11,7 @@ use rustyline::config::{BellStyle, Config};
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 
-use crate::bounded;
+use crate::bounded_read;
 use crate::error::CommandError;
 
 const PROMPT: &str = "> ";
@@ -158,9 +158,9 @@ fn terminal_error(error: ReadlineError) -> CommandError {
 }
 
 fn next_line(pipe: &mut impl BufRead) -> Result<InputEvent, CommandError> {
-    match bounded::read_line(pipe, MAX_LINE_BYTES) {
+    match bounded_read::read_line(pipe, MAX_LINE_BYTES) {
         Ok(line) => Ok(line.map_or(InputEvent::End, InputEvent::Line)),
-        Err(error) if bounded::is_invalid_text(&error) => Ok(InputEvent::Unreadable(format!(
+        Err(error) if bounded_read::is_too_long_or_not_utf8(&error) => Ok(InputEvent::Unreadable(format!(
             "a line cannot be used: {error}; send long texts as attachments"
         ))),
         Err(error) => Err(CommandError::file("read", "stdin")(error)),

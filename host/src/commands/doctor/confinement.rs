@@ -1,5 +1,5 @@
 //! Checks the confinement of this process and of the compiler process, in which the host compiles components: what the kernel
-//! would still refuse to them if an attacker controlled them.
+//! would refuse to them even if an attacker controlled them.
 
 use std::process::Command;
 

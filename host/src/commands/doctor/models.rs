@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use super::{Check, Verdict};
 use crate::commands::report::local_server_hint;
 use crate::error::CommandError;
-use crate::executor::new_executor;
+use crate::tokio_runtime::new_executor;
 
 /// Timeout for the model list of a provider.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);

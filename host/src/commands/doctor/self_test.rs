@@ -22,7 +22,8 @@ enum AttackVerdict {
     /// The attack ended as required: the host stopped or refused it.
     Repelled,
     /// The attack or the control did not end as required.
-    GotThrough,
+    #[serde(rename = "gotThrough")]
+    Failed,
     /// The control succeeded.
     Allowed,
 }
@@ -34,8 +35,9 @@ struct AttackRow {
     /// Identifier of the attack in `tests/attacks.toml`, or for a control only the letter with which the identifiers of its
     /// group begin.
     id: &'static str,
-    /// What the tool does.
-    attack: &'static str,
+    /// What the tool does; completes the sentence "the tool ..".
+    #[serde(rename = "attack")]
+    action: &'static str,
     expected: &'static str,
     ended: String,
     /// Time that the call took above its limit, in milliseconds.
@@ -59,8 +61,8 @@ pub(super) fn self_test(global: &GlobalOptions, config: &Config) -> Result<Exit,
 }
 
 fn exit_code(rows: &[AttackRow]) -> Exit {
-    let got_through = rows.iter().any(|row| row.verdict == AttackVerdict::GotThrough);
-    if got_through { Exit::Failure } else { Exit::Success }
+    let any_failed = rows.iter().any(|row| row.verdict == AttackVerdict::Failed);
+    if any_failed { Exit::Failure } else { Exit::Success }
 }
 
 fn run_attack(lab: &Lab, attack: &Attack) -> Result<AttackRow, CommandError> {
@@ -68,14 +70,14 @@ fn run_attack(lab: &Lab, attack: &Attack) -> Result<AttackRow, CommandError> {
     let is_as_expected = attack.is_as_expected(lab, &attempt);
     Ok(AttackRow {
         id: attack.id,
-        attack: attack.action,
+        action: attack.action,
         expected: attack.expectation.in_words(),
         over_limit_ms: attempt.over_limit_ms(),
         ended: attempt.ending_in_words(attack.expectation),
         verdict: match (is_as_expected, attack.is_control()) {
             (true, true) => AttackVerdict::Allowed,
             (true, false) => AttackVerdict::Repelled,
-            (false, _) => AttackVerdict::GotThrough,
+            (false, _) => AttackVerdict::Failed,
         },
     })
 }
@@ -85,7 +87,7 @@ fn load_truncated_components(lab: &Lab) -> AttackRow {
     let loaded_count = lab.count_loaded_truncated_copies();
     AttackRow {
         id: "C01",
-        attack: "is a file that was cut off",
+        action: "is a file that was cut off",
         expected: "is refused",
         ended: match loaded_count {
             0 => "refused".to_owned(),
@@ -95,7 +97,7 @@ fn load_truncated_components(lab: &Lab) -> AttackRow {
         verdict: if loaded_count == 0 {
             AttackVerdict::Repelled
         } else {
-            AttackVerdict::GotThrough
+            AttackVerdict::Failed
         },
     }
 }
@@ -107,21 +109,19 @@ fn to_table(rows: &[AttackRow]) -> String {
         let verdict = match row.verdict {
             AttackVerdict::Repelled => "ok",
             AttackVerdict::Allowed => "allowed",
-            AttackVerdict::GotThrough => "FAILED",
+            AttackVerdict::Failed => "FAILED",
         };
         let over = match row.over_limit_ms {
             0.0 => "-".to_owned(),
             over => format!("{over:.1} ms"),
         };
-        let texts = [verdict, row.id, row.attack, row.expected, &row.ended, &over];
+        let texts = [verdict, row.id, row.action, row.expected, &row.ended, &over];
         texts.map(str::to_owned).to_vec()
     }));
     let mut lines = table::lines(&cells);
     let (attacks, failed) = (
         rows.iter().filter(|row| row.verdict != AttackVerdict::Allowed).count(),
-        rows.iter()
-            .filter(|row| row.verdict == AttackVerdict::GotThrough)
-            .count(),
+        rows.iter().filter(|row| row.verdict == AttackVerdict::Failed).count(),
     );
     lines.push(format!("{attacks} attacks, {failed} got through"));
     lines.join("\n")
@@ -135,7 +135,7 @@ mod tests {
     fn row(verdict: AttackVerdict) -> AttackRow {
         AttackRow {
             id: "A01",
-            attack: "computes for ever",
+            action: "computes for ever",
             expected: "is stopped in time",
             ended: "timeout".to_owned(),
             over_limit_ms: 1.5,
@@ -145,12 +145,7 @@ mod tests {
 
     #[test]
     fn one_attack_that_gets_through_makes_the_command_fail() {
-        let rows = [
-            AttackVerdict::Repelled,
-            AttackVerdict::GotThrough,
-            AttackVerdict::Allowed,
-        ]
-        .map(row);
+        let rows = [AttackVerdict::Repelled, AttackVerdict::Failed, AttackVerdict::Allowed].map(row);
         assert_eq!(exit_code(&rows), Exit::Failure);
         assert!(
             to_table(&rows).ends_with("2 attacks, 1 got through"),

@@ -19,9 +19,9 @@ use crate::commands::interrupt::{AfterInterrupt, Interrupts};
 use crate::commands::tool::call::call_and_decide;
 use crate::commands::{changes, open_runtime_without_grant_questions};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
+use crate::tokio_runtime::new_executor;
 
 /// What the observed calls of a tool show.
 struct Findings {

@@ -11,11 +11,11 @@ use serde_json::json;
 use crate::cli::GlobalOptions;
 use crate::commands::{check_plugins_folder, ids, load_config};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::new_file;
 use crate::render::compiling::CompilationDisplay;
 use crate::render::{self, units};
+use crate::tokio_runtime::new_executor;
 
 /// Writes a run to a new file, with those of its components that are still in the plugins folder.
 pub(super) fn export(global: &GlobalOptions, typed: &str, file: &Path, force: bool) -> Result<Exit, CommandError> {

@@ -11,10 +11,10 @@ use super::exported;
 use crate::cli::GlobalOptions;
 use crate::commands::{check_plugins_folder, ids, load_config};
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
 use crate::render::compiling::CompilationDisplay;
+use crate::tokio_runtime::new_executor;
 
 pub(super) fn replay(global: &GlobalOptions, typed: &str) -> Result<Exit, CommandError> {
     let config = load_config(global)?;

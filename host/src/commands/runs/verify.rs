@@ -9,9 +9,9 @@ use super::{exported, find_run};
 use crate::cli::GlobalOptions;
 use crate::commands::load_config;
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render;
+use crate::tokio_runtime::new_executor;
 
 /// Checks the digests of a run from the store or from a file.
 pub(super) fn verify(global: &GlobalOptions, typed: &str) -> Result<Exit, CommandError> {

@@ -13,12 +13,12 @@ use tokio::runtime::Runtime as Executor;
 use super::super::interrupt::{AfterInterrupt, Interrupts};
 use super::super::{approve, changes, open_runtime_without_model, report, run};
 use super::{log_lines, unknown_tool_error};
-use crate::bounded;
+use crate::bounded_read;
 use crate::cli::GlobalOptions;
 use crate::error::CommandError;
-use crate::executor::new_executor;
 use crate::exit::Exit;
 use crate::render::{self, drawing, units};
+use crate::tokio_runtime::new_executor;
 
 /// Calls the tool `name`. The call is stored before anything is printed. When it has ended, offers to commit the changes of files
 /// that the tool staged, which are not made until a person commits them.
@@ -156,7 +156,7 @@ fn print_error(output: Option<&Value>, error: &str, code: Option<ToolErrorCode>)
 
 fn parse_arguments(arguments: &str) -> Result<Value, CommandError> {
     let text = match arguments {
-        "-" => bounded::read_text(std::io::stdin().lock(), "stdin", Limits::MAX.input_bytes)?,
+        "-" => bounded_read::read_text(std::io::stdin().lock(), "stdin", Limits::MAX.input_bytes)?,
         arguments => arguments.to_owned(),
     };
     let hint = "hint: quote them for the shell, as in '{\"name\":\"value\"}'";

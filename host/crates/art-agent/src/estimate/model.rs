@@ -194,8 +194,8 @@ impl CostQuantiles {
     }
 }
 
-/// Estimates the pending items without planned calls. `config` is that of `start`, with limits of 0 raised to 1 where the run
-/// could not go on otherwise. `skipped` contains the identifiers of items that are not estimated, because they will not run.
+/// Estimates the pending items without planned calls. `config` is that of `start`, except that limits of 0 with which the run
+/// could not go on are raised to 1. `skipped` has the identifiers of items that are not estimated, because they will not run.
 /// Returns no estimates for a model with an unbounded context, which is built into the program and costs nothing, or for one that
 /// only plans and carries out no steps.
 pub(crate) fn estimate_steps(
@@ -315,18 +315,19 @@ mod tests {
     #[test]
     fn without_records_a_step_is_estimated_by_the_limits_of_the_run() {
         let mut start = start_with_recorded_steps(&[]);
-        let unlimited = estimate(&start, &[step_without_calls("a")]);
-        assert_eq!(unlimited[0].basis, ModelBasis::Limits);
+        let by_default_limits = estimate(&start, &[step_without_calls("a")]);
+        assert_eq!(by_default_limits[0].basis, ModelBasis::Limits);
         let default_model_calls = ExecutionConfig::default().max_iterations.into();
-        assert_eq!(unlimited[0].usage.model_calls, Quantiles::exactly(default_model_calls));
-        assert_eq!((unlimited[0].usage.tokens, unlimited[0].usage.cost_usd), (None, None));
+        let estimated = by_default_limits[0].usage;
+        assert_eq!(estimated.model_calls, Quantiles::exactly(default_model_calls));
+        assert_eq!((estimated.tokens, estimated.cost_usd), (None, None));
         start.config.max_tokens = Some(7_000);
         start.config.max_cost_usd = Some(0.5);
         start.config.max_model_calls = 3;
-        let limited = estimate(&start, &[step_without_calls("a")])[0].usage;
-        assert_eq!(limited.model_calls, Quantiles::exactly(3));
-        assert_eq!(limited.tokens, Some(Quantiles::exactly(7_000)));
-        assert_eq!(limited.cost_usd, Some(CostQuantiles::exactly(0.5)));
+        let by_set_limits = estimate(&start, &[step_without_calls("a")])[0].usage;
+        assert_eq!(by_set_limits.model_calls, Quantiles::exactly(3));
+        assert_eq!(by_set_limits.tokens, Some(Quantiles::exactly(7_000)));
+        assert_eq!(by_set_limits.cost_usd, Some(CostQuantiles::exactly(0.5)));
     }
 
     #[test]

@@ -35,8 +35,8 @@ pub struct CallLimits {
 }
 
 /// A group of recorded calls whose inputs have about the same size. The groups are bounded by powers of four. Narrower groups
-/// would often have no recorded calls. In wider groups, the calls of a tool whose use is proportional to the size of its input
-/// would differ too much.
+/// would often have no recorded calls. In wider groups, the calls of a tool that uses resources in proportion to the size of
+/// its input would differ too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SizeClass {
@@ -57,7 +57,7 @@ pub enum Basis {
         /// Number of these calls.
         calls: u32,
     },
-    /// The limits of a call, because no call with a similar input is recorded or the size of the input is not known.
+    /// The limits of a call, because no call with an input of a similar size is recorded or the size of the input is not known.
     Limits,
 }
 
@@ -104,8 +104,9 @@ impl ToolRecord {
     }
 
     /// Estimates a call whose input has `bytes_in` bytes. The medians of the estimate come from the recorded calls with inputs of
-    /// about the median size. Each 95th percentile is the higher one of these calls and of those with inputs of about the 95th
-    /// percentile of the size. Returns the limits if the size is not known (`bytes_in` is `None`) or no similar call is recorded.
+    /// about the median size. Each 95th percentile is the higher of two: that of these calls, and that of the calls with inputs
+    /// of about the 95th percentile of the size. Returns the limits if the size is not known (`bytes_in` is `None`) or no similar
+    /// call is recorded.
     pub(crate) fn estimate(&self, bytes_in: Option<Quantiles>) -> (CallQuantiles, Basis) {
         let classes = bytes_in.and_then(|bytes| Some((self.find_class(bytes.median)?, self.find_class(bytes.p95)?)));
         let Some((usual, large)) = classes else {

@@ -16,8 +16,8 @@ use crate::file::Files;
 /// Maximum number of calls of one tool with the same arguments in one item (contract B30).
 pub(crate) const MAX_IDENTICAL_CALLS: u32 = 2;
 
-/// What the host needs of the run to admit or refuse calls. It changes `call_ids` and `remaining_tool_calls` as it
-/// does so.
+/// What the host needs of the run to admit or refuse calls. Each new call gets its identifier from `call_ids`, and each
+/// admitted call lowers `remaining_tool_calls`.
 #[derive(Debug)]
 pub(crate) struct AdmissionContext<'a> {
     pub(crate) trace_id: &'a str,

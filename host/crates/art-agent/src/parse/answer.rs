@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_trailing_fence_is_a_part_of_the_answer() {
+    fn a_trailing_fence_without_suggested_questions_is_a_part_of_the_answer() {
         let text = "A book:\n```json\n{\"title\":\"Dune\"}\n```";
         assert_eq!(parse(text), (text.to_owned(), None));
     }

@@ -130,7 +130,7 @@ fn limit_calls(parsed: &mut ExecutionReply) {
 
 /// Removes from a reply that was cut off what may be incomplete: the decision and the changed plan. If the reply has problems but
 /// no calls, also removes the content, which may then be incomplete JSON. Gives each call the problem [`CUT_OFF_PROBLEM`], so
-/// that none is made. A reply without calls gets this problem itself.
+/// that none is made. A reply without calls gets this problem in place of its own problems.
 fn discard_incomplete(parsed: &mut ExecutionReply) {
     parsed.cut_off = true;
     parsed.decision = None;
@@ -150,7 +150,7 @@ fn discard_incomplete(parsed: &mut ExecutionReply) {
 #[derive(Debug)]
 pub(super) struct NativeCalls {
     pub(super) calls: Vec<RawCall>,
-    /// For each dropped call, at most [`MAX_PROBLEMS`], why it was dropped.
+    /// Why calls were dropped: one text for each dropped call, at most [`MAX_PROBLEMS`] texts.
     pub(super) problems: Vec<String>,
     /// State that must be sent back to the provider together with the calls.
     pub(super) provider_state: Option<ProviderState>,

@@ -41,8 +41,8 @@ pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
 }
 
 /// Returns the syntax error of the JSON that begins at the first `{` or `[`, or `None` if there is no such character or the JSON
-/// is valid. If `text` has markers, only what is between them counts; else, if it has a fence, only what is after it. Text after
-/// the JSON is no error.
+/// is valid. If `text` has markers, only what is between them counts; else, if it has a fence, only what is after it. After the
+/// JSON, text with a further `{` or `[` is an error, and other text, such as a closing fence, is none.
 pub(crate) fn syntax_error(text: &str) -> Option<String> {
     let relevant = texts_between_markers(text)
         .next()
@@ -50,7 +50,15 @@ pub(crate) fn syntax_error(text: &str) -> Option<String> {
         .unwrap_or(text);
     let json = relevant.get(relevant.find(['{', '['])?..)?;
     let mut values = serde_json::Deserializer::from_str(json).into_iter::<Value>();
-    values.next()?.err().map(|error| error.to_string())
+    let first_value = values.next()?;
+    let rest = json.get(values.byte_offset()..).unwrap_or_default();
+    let whole_text = || serde_json::from_str::<Value>(json.trim());
+    let error = match first_value {
+        Ok(_) if !rest.contains(['{', '[']) => return None,
+        Ok(_) => whole_text().err()?,
+        Err(error) => error,
+    };
+    Some(error.to_string())
 }
 
 /// Returns the JSON values in `text`, in this order: those between markers, those in fences, the whole text, and those at any
@@ -193,6 +201,16 @@ mod tests {
     #[test]
     fn valid_json_in_a_closed_fence_has_no_syntax_error() {
         assert_eq!(syntax_error("```json\n{\"steps\": []}\n```\nThat is all."), None);
+    }
+
+    #[test]
+    fn broken_json_after_valid_json_is_a_syntax_error() {
+        for text in [
+            "See [1]. {\"toolCalls\": [{\"a\": 1,}]}",
+            "{\"thought\": \"x\"}\n{\"toolCalls\": [1,]}",
+        ] {
+            assert!(syntax_error(text).is_some(), "{text}");
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) struct PlanReply {
     /// State that must be sent back to the provider together with the calls.
     pub(crate) provider_state: Option<ProviderState>,
     /// The plan or the answer, or else a list of what is wrong with the reply. This list is empty if the reply was cut off and
-    /// has native calls.
+    /// has native calls: the caller then reports only that the reply was cut off.
     pub(crate) outcome: Result<PlanDraft, Vec<String>>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct PlanDraft {
 /// A call that belongs to no item of the plan: the planner made it itself, or listed it in place of items (contracts S003, P33a).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CallWithoutStep {
-    /// Position of the call among the function calls of the reply; `None` for a call that the plan lists.
+    /// Position of the call in [`PlanReply::calls`]; `None` for a call that the plan lists.
     pub(crate) function_call_position: Option<usize>,
     pub(crate) call: PlannedCall,
 }
@@ -123,8 +123,8 @@ pub(crate) fn parse_planning(reply: &ModelReply) -> PlanReply {
     }
 }
 
-/// Returns the plan that a call of [`SUBMIT_PLAN`] contains, or a plan without items if there is no such call. All other calls
-/// are added to its calls outside the items. Fails with all problems.
+/// Returns the plan that a call of [`SUBMIT_PLAN`] contains, or a plan without items if there is no such call. Adds all
+/// other calls to [`PlanDraft::calls`] of this plan. Fails with all problems.
 fn plan_in_calls(native: &NativeCalls) -> Result<PlanDraft, Vec<String>> {
     let mut problems = native.problems.clone();
     let mut submitted = Vec::new();
@@ -232,7 +232,7 @@ fn answer_in_prose(reply: &ModelReply) -> PlanDraft {
 fn plan_in_text(text: &str) -> Result<PlanDraft, Vec<String>> {
     match find_object(text, is_plan) {
         Some(map) => parse_draft(&map),
-        // Lines of broken JSON may look like headings, so a text with this field is not read as the form with headings.
+        // Lines of broken JSON may look like headings, so a text with `todoList` is not read as the form with headings.
         None if text.contains("todoList") => Err(vec![missing_plan_problem(text)]),
         None => parse_headings(text).ok_or_else(|| vec![missing_plan_problem(text)]),
     }

@@ -151,7 +151,7 @@ impl<'a> PlanReader<'a> {
     fn params(&mut self) -> BTreeMap<String, Value> {
         let mut params = BTreeMap::new();
         for (name, schema) in self.object_entries("params") {
-            if !is_valid_name(name) {
+            if !is_valid_param_name(name) {
                 self.add_problem(&format!(
                     "`params` has a parameter `{name}`; a name has letters, digits, `_` and `-`, and at most {MAX_NAME_BYTES} bytes"
                 ));
@@ -227,7 +227,7 @@ fn array_items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
 }
 
-fn is_valid_name(name: &str) -> bool {
+fn is_valid_param_name(name: &str) -> bool {
     (1..=MAX_NAME_BYTES).contains(&name.len())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
@@ -359,7 +359,7 @@ mod tests {
     /// `remaining` has been counted down to 0. If there are fewer values, changes nothing.
     fn replace_nth_value(value: &mut Value, remaining: &mut usize, other: &Value) {
         if *remaining == 0 {
-            // From this number, the values that are visited later do not count down to 0.
+            // This number is so large that the values that are visited later do not count it down to 0.
             *remaining = usize::MAX;
             *value = other.clone();
             return;

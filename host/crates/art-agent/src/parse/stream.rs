@@ -21,6 +21,7 @@ use tags::AnswerFinder;
 pub struct AnswerStream {
     /// Number of bytes of the reply so far.
     bytes_read: usize,
+    /// Separates the thoughts in think tags from the other text.
     think_tags: ThinkTags,
     /// Whether the provider sends thoughts separately from the text, so that think tags in the text are ordinary text.
     separate_thoughts: bool,

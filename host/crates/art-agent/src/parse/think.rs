@@ -37,8 +37,8 @@ impl Split {
             ThinkPart::CloseWithoutOpen => self.thoughts.push(std::mem::take(&mut self.content)),
             ThinkPart::Unclosed { content, .. } => {
                 // `content` is at the end of the open block, since it has also come as `ThinkPart::Thought`. What is before it in
-                // the block is thoughts. If that ends with the closing tag of a nested block, this tag counts as the end of the
-                // thoughts and is removed too.
+                // the block is thoughts. If these thoughts end with the closing tag of a nested block, this tag counts as their
+                // end and is removed too.
                 self.content.push_str(content);
                 let thoughts = self.open_block.strip_suffix(content).unwrap_or_default();
                 let thoughts = thoughts.strip_suffix("</think>").unwrap_or(thoughts);

@@ -39,8 +39,8 @@ const MAX_CALL_REFERENCES: usize = 200;
 /// Maximum number of references in the calls of a plan.
 const MAX_PLAN_REFERENCES: usize = 1_000;
 
-/// Maximum size of an output of an earlier question, in bytes, up to which a value that is taken from the output is checked
-/// before the plan runs. The limit is there because the check of each reference copies the whole output.
+/// Maximum size, in bytes, of an output of an earlier question from which values are checked before the plan runs. Values from a
+/// larger output are checked only when the plan runs, because the check of each reference copies the whole output.
 const MAX_CHECKED_OUTPUT_BYTES: u64 = 16 << 10;
 
 /// Maximum length of a key in a message that names the place of an argument, in characters.
@@ -70,7 +70,8 @@ pub(crate) struct Fault {
     /// Identifier of the step.
     pub(crate) step: String,
     /// Message: what is wrong, and for a fault of a call also where. For a value that does not fit, it also says what was asked
-    /// for and what was given. If exactly one part of the output would fit, it names that part.
+    /// for and what was given. If the value is taken from an output, and exactly one position in this output would fit, the
+    /// message names that position.
     pub(crate) text: String,
 }
 
@@ -300,7 +301,8 @@ impl<'a> Checker<'a> {
             }
             self.check_value(value, asked_property, &place);
         }
-        for key in flow::required_keys(asked).filter(|key| !map.contains_key(*key)) {
+        let absent_keys = || flow::declared_keys(asked).filter(|key| !map.contains_key(*key));
+        for key in absent_keys().filter(|key| flow::requires_key(asked, key)) {
             let schema = flow::property_schema(asked, key);
             // The host fills a default in before the call.
             if schema.get("default").is_none() {
@@ -311,8 +313,7 @@ impl<'a> Checker<'a> {
         let rest = remaining_keywords(asked, &["properties", "additionalProperties", "required"]);
         if let Some(rest) = rest.filter(|_| self.found.faults.len() == faults_before) {
             let entry = |(key, value): (&'a String, &'a Value)| Some((key, self.given_value(value).ok()?));
-            let absent_keys = flow::declared_keys(asked).filter(|key| !map.contains_key(*key));
-            let defaults = absent_keys.filter_map(|key| {
+            let defaults = absent_keys().filter_map(|key| {
                 let default = flow::property_schema(asked, key).get("default")?;
                 Some((key, Given::of(flow::constant_schema(default))))
             });

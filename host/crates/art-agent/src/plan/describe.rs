@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::flow;
 
-/// Maximum number of values or types that are listed.
+/// Maximum number of values, of alternatives or of required keys that are listed.
 const MAX_LISTED: usize = 12;
 /// Maximum length of names that are compared with each other, in bytes.
 const MAX_COMPARED_BYTES: usize = 100;
@@ -44,7 +44,7 @@ pub(crate) fn describe_asked(schema: &Value) -> String {
             names.filter(is_mentioned).map(with_article).collect()
         }
         Some(name) => name.as_str().map(with_article).into_iter().collect(),
-        // The message says that another value is asked for than is given.
+        // The message then reads, for example: another value is asked for, `7` is given.
         None => vec!["another value"],
     };
     let bounds = map

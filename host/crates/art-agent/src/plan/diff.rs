@@ -9,20 +9,21 @@ use art_core::pes::{TodoItem, TodoItemChange, TodoItemChangeType, TodoListChange
 /// items with one identifier, only the last of them counts. An item of which only `updatedTimestamp` differs is unchanged.
 pub(crate) fn diff(before: &[TodoItem], after: &[TodoItem], at: Timestamp) -> TodoListChanges {
     let (old, new) = (by_id(before), by_id(after));
-    let changed = after
-        .iter()
-        .filter(|item| is_last(&new, item))
-        .filter_map(|item| match old.get(item.id.as_str()) {
-            None => Some(change(TodoItemChangeType::Added, at, Some(item), None)),
-            Some(previous) if equal_except_time(previous, item) => None,
-            Some(previous) => Some(change(TodoItemChangeType::Modified, at, Some(item), Some(previous))),
-        });
+    let added_or_modified =
+        after
+            .iter()
+            .filter(|item| is_last(&new, item))
+            .filter_map(|item| match old.get(item.id.as_str()) {
+                None => Some(change(TodoItemChangeType::Added, at, Some(item), None)),
+                Some(previous) if equal_except_time(previous, item) => None,
+                Some(previous) => Some(change(TodoItemChangeType::Modified, at, Some(item), Some(previous))),
+            });
     let is_removed = |item: &&TodoItem| !new.contains_key(item.id.as_str()) && is_last(&old, item);
     let removed = before
         .iter()
         .filter(is_removed)
         .map(|item| change(TodoItemChangeType::Removed, at, None, Some(item)));
-    group_by_kind(changed.chain(removed).collect(), at)
+    group_by_kind(added_or_modified.chain(removed).collect(), at)
 }
 
 /// Returns the changes for a first plan: every item is added.
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_has_the_item_before_and_after_it() {
+    fn a_change_has_the_old_and_the_new_version_of_its_item() {
         let mut completed = item("a", &[]);
         completed.status = art_core::pes::TodoItemStatus::Completed;
         let changes = diff(&[item("a", &[])], std::slice::from_ref(&completed), AT);

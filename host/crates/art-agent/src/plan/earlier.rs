@@ -1,5 +1,5 @@
-//! The steps of earlier questions of a thread. The planner of a new question sees them, and the calls that it plans may take
-//! their outputs.
+//! The steps of earlier questions of a thread. The planner of a new question sees these steps, and the calls that it
+//! plans may take outputs of these steps.
 
 use art_core::pes::{EarlierQuestion, PesAgentStateData, TodoItem, TodoItemStatus};
 

@@ -187,6 +187,7 @@ impl Comparison {
             (_, Value::Bool(false)) => Verdict::No,
             _ if producer == consumer => Verdict::Yes,
             (Value::Object(schema), _) => self.compare_parts(schema, consumer),
+            // A producer `true` has the same values as a schema without keywords.
             _ => self.compare_parts(&JsonObject::new(), consumer),
         }
     }
@@ -373,6 +374,7 @@ impl Comparison {
         let compared_count = prefix_length(values.schema).max(prefix_length(consumer)) + 1;
         let mut verdict = Verdict::Yes;
         for (n, position) in (0..compared_count).zip(0_u32..) {
+            // The position `n` as a float, like the bounds that it is compared with.
             let position = f64::from(position);
             if position >= most {
                 break;

@@ -77,7 +77,7 @@ fn alternatives<'s>(schema: &'s Value, key: &str) -> Vec<&'s Value> {
     }
 }
 
-/// Returns a schema, its `anyOf` or `oneOf` branches, and theirs.
+/// Returns a schema, its `anyOf` or `oneOf` branches, the branches of these branches, and so on.
 fn with_branches(schema: &Value) -> Vec<&Value> {
     let branches = branches(schema).into_iter().flatten();
     std::iter::once(schema)
@@ -140,19 +140,22 @@ fn allows_anything(schema: &JsonObject) -> bool {
 /// the items of an array, only the first one is listed.
 pub(crate) fn declared_pointers(schema: &Value, limit: usize) -> Vec<(String, Value)> {
     let mut found = vec![(String::new(), schema.clone())];
+    let add = |found: &mut Vec<(String, Value)>, path: String, schema: &Value| {
+        if found.iter().all(|(other, _)| *other != path) {
+            found.push((path, schema.clone()));
+        }
+    };
     let mut read_count = 0;
     while let Some((path, schema)) = found.get(read_count).cloned() {
         read_count += 1;
         for schema in with_branches(&schema) {
             let Some(map) = schema.as_object() else { continue };
             for key in flow::declared_keys(map) {
-                found.push((
-                    format!("{path}/{}", escape_pointer_key(key)),
-                    flow::property_schema(map, key).clone(),
-                ));
+                let path = format!("{path}/{}", escape_pointer_key(key));
+                add(&mut found, path, flow::property_schema(map, key));
             }
             if let Some(item) = declared_item(map, 0) {
-                found.push((format!("{path}/0"), item.clone()));
+                add(&mut found, format!("{path}/0"), item);
             }
         }
         if found.len() >= limit {

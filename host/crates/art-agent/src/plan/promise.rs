@@ -25,14 +25,14 @@ const MAX_PROMISES: usize = 100;
 /// the call. The defaults in `input_schema` stand for absent arguments.
 pub(crate) fn promised_schema<'s>(output_schema: &'s Value, input_schema: &Value, arguments: &Value) -> Cow<'s, Value> {
     let promises = output_schema.get(PROMISES_KEYWORD).and_then(Value::as_array);
-    let mut known = Cow::Borrowed(output_schema);
+    let mut call_schema = Cow::Borrowed(output_schema);
     for promise in promises.into_iter().flatten().take(MAX_PROMISES) {
         let promised = promise.get("output").and_then(Value::as_object);
         if let (Some(promised), true) = (promised, applies(promise, input_schema, arguments)) {
-            add_promise(known.to_mut(), promised);
+            add_promise(call_schema.to_mut(), promised);
         }
     }
-    known
+    call_schema
 }
 
 /// Returns whether a promise applies to a call with `arguments`. If the promise names an argument whose value is known only when

@@ -138,7 +138,7 @@ impl SavedPlan {
         let missing_files =
             missing_files.map(|name| format!("the plan was made with the file `{name}`, which is not attached"));
         let mut step_faults = check_steps(&items, available.tools, available.earlier);
-        // These faults are about the limit of the run. `item_count_problem` below is about the limit for all plans.
+        // `excess_step_faults` is about the limit of this run, and `item_count_problem` below is about the limit for all plans.
         step_faults.extend(excess_step_faults(&items, available.max_items));
         if available.plans_only {
             step_faults.extend(left_to_model_faults(&items));

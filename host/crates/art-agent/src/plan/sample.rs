@@ -46,9 +46,9 @@ pub fn sample_output(tool: &ToolSchema, arguments: &Value) -> Value {
     }
 }
 
-/// Returns a value for a schema, by its type, choices, minimum, properties and first item; other keywords are ignored. Each
-/// subschema is read at most once, so the time is bounded by the size of the schema. At most `remaining_depth` levels of schemas
-/// are read.
+/// Returns a value for a schema, by its `const`, the first value of its `enum`, the first branch of its `anyOf` or `oneOf`, its
+/// type, minimum, properties and first item; other keywords are ignored. Each subschema is read at most once, so the time is
+/// bounded by the size of the schema. At most `remaining_depth` levels of schemas are read.
 fn sample_value(schema: &Value, remaining_depth: usize) -> Value {
     let (Some(map), Some(child_depth)) = (schema.as_object(), remaining_depth.checked_sub(1)) else {
         // The schema is not an object (it is usually `true`), or no depth remains. The whole output, for which no level was read
@@ -63,9 +63,13 @@ fn sample_value(schema: &Value, remaining_depth: usize) -> Value {
     if let Some(value) = map.get("const").or_else(|| first_of("enum")) {
         return value.clone();
     }
-    let branch = first_of("anyOf").or_else(|| first_of("oneOf"));
-    if let Some(branch) = branch.filter(|_| !map.contains_key("properties")) {
-        return sample_value(branch, child_depth);
+    if let Some(branch) = first_of("anyOf").or_else(|| first_of("oneOf")) {
+        let mut sample = sample_value(branch, child_depth);
+        // The properties beside the branches hold for each of them.
+        if let Value::Object(fields) = &mut sample {
+            fields.extend(sample_properties(map, child_depth));
+        }
+        return sample;
     }
     let types = map.get("type").and_then(Value::as_array);
     let type_name = types.and_then(|names| names.first()).or_else(|| map.get("type"));
@@ -133,8 +137,11 @@ mod tests {
 
     #[test]
     fn a_sample_has_the_properties_beside_the_branches_of_a_schema() {
-        let schema = json!({"properties": {"a": {"type": "integer"}}, "anyOf": [{"required": ["a"]}]});
-        assert_eq!(sample_value(&schema, MAX_DEPTH), json!({"a": 1}));
+        let schema = json!({
+            "properties": {"a": {"type": "integer"}},
+            "anyOf": [{"properties": {"b": {"type": "boolean"}}}, {"required": ["a"]}],
+        });
+        assert_eq!(sample_value(&schema, MAX_DEPTH), json!({"a": 1, "b": true}));
     }
 
     #[test]

@@ -55,9 +55,9 @@ pub(crate) fn all_dependencies<'a>(items: &'a [TodoItem], item: &TodoItem) -> Ve
     let mut queue: Vec<&str> = item.dependencies.iter().map(String::as_str).collect();
     while let Some(id) = queue.pop() {
         if ids.insert(id)
-            && let Some(item) = items.iter().find(|item| item.id == id)
+            && let Some(dependency) = items.iter().find(|item| item.id == id)
         {
-            queue.extend(item.dependencies.iter().map(String::as_str));
+            queue.extend(dependency.dependencies.iter().map(String::as_str));
         }
     }
     items

@@ -22,13 +22,13 @@ pub(crate) enum Fragment {
     SubmitPlanInstructions,
     /// How to work on a step with tools.
     ToolStepInstructions,
-    /// The format of tool calls in text, and of ending a step.
+    /// The format of tool calls in text, and of the reply that ends a step.
     ToolFormatInstructions,
-    /// How a model with native tool calls calls tools, and the format of ending a step.
+    /// How to call tools, for a model with native tool calls, and the format of the reply that ends a step.
     NativeToolFormatInstructions,
     /// How to work on a step without tools.
     ReasoningStepInstructions,
-    /// The format of ending a step without tools.
+    /// The format of the reply that ends a step without tools.
     ReasoningFormatInstructions,
     /// How to write the answer.
     SynthesisInstructions,

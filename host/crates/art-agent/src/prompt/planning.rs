@@ -116,6 +116,7 @@ fn earlier_results_section(start: &RunStart, state: &PesAgentStateData) -> Optio
     let questions = &state.earlier_questions;
     let total_results: usize = earlier_steps(questions).map(|step| result_count(step.item)).sum();
     let max_total_chars = start.config.tool_result_max_length.min(MAX_EARLIER_CHARS);
+    // All steps of the earlier questions are shown.
     let results = earlier_questions_section(questions, max_total_chars / total_results.max(1), |_| true)?;
     let rules = PromptManager::new(&start.fragments).text(Fragment::FollowUpInstructions);
     Some(format!("{results}\n{rules}"))

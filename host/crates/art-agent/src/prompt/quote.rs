@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn planning_markers_are_replaced() {
-        // If the inner marker was removed without a replacement, the text around it would join to a marker.
+        // If the inner marker was removed without a replacement, the two parts of text around it would together be a marker.
         let nested = format!("---JSON_OUT{MARKER_START}PUT_START---");
         assert_eq!(quote(&nested), "> ---JSON_OUT[marker]PUT_START---");
         assert_eq!(one_line(&MARKER_END), "\"[marker]\"");

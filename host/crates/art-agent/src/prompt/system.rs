@@ -61,10 +61,10 @@ fn level_text(registry: &SystemPromptsRegistry, level: &SystemPromptOverride) ->
     let Some(spec) = tag(level).and_then(|tag| registry.specs.get(tag)) else {
         return Some((content.clone()?, strategy.unwrap_or_default()));
     };
-    let mut merged = spec.default_variables.clone();
-    merged.extend(variables.clone());
+    let mut all_variables = spec.default_variables.clone();
+    all_variables.extend(variables.clone());
     let strategy = strategy.or(spec.merge_strategy).unwrap_or_default();
-    Some((render(&spec.template, &merged, UnsetVariables::Remove), strategy))
+    Some((render(&spec.template, &all_variables, UnsetVariables::Remove), strategy))
 }
 
 /// Joins `text` to the text of the lower levels.

@@ -33,8 +33,8 @@ impl ToolBatch {
         self.results.iter().any(|result| result.call_id == call_id)
     }
 
-    /// Returns the calls that may be made now. A call of a blocking tool is made alone, once each call before it has ended or, if
-    /// that is also a call of a blocking tool, waits for a decision. The calls after a call of a blocking tool are made once this
+    /// Returns the calls that may be made now. A call of a blocking tool is made alone, once every call before it has ended or is
+    /// itself a call of a blocking tool that waits for a decision. The calls after a call of a blocking tool are made once this
     /// call has ended or waits for a decision.
     fn ready_calls(&self, is_blocking: impl Fn(&str) -> bool) -> Vec<&ParsedToolCall> {
         let mut ready = Vec::new();
@@ -50,7 +50,7 @@ impl ToolBatch {
                 ready.push(call);
             }
             if blocks {
-                // It was made or is made next, so the calls after it are not made yet.
+                // This call has not ended and does not wait for a decision, so the calls after it are not made yet.
                 break;
             }
             // This call has not ended, so no call of a blocking tool after it is made yet.
@@ -200,16 +200,16 @@ impl Run {
     /// Lets the calls in progress be made again, because the host that made them stopped and another one resumes the
     /// run (contract P86). The tokens of the interrupted model calls are estimated and counted (contract M12).
     pub(super) fn restart_calls_in_progress(&mut self, out: &mut Outbox) {
-        for (id, tokens) in std::mem::take(&mut self.model_calls_in_progress) {
-            self.reservations.remove(&id);
-            let Some(action) = self.open_actions.get(&id).cloned() else {
+        for (action, request_tokens) in std::mem::take(&mut self.model_calls_in_progress) {
+            self.reservations.remove(&action);
+            let Some(open) = self.open_actions.get(&action).cloned() else {
                 continue;
             };
-            let content = json!({"phase": self.observed_phase(&action), "error": host_stopped_error()});
-            out.observe(ObservationType::LlmStreamError, item_id_of(&action), content);
+            let content = json!({"phase": self.observed_phase(&open), "error": host_stopped_error()});
+            out.observe(ObservationType::LlmStreamError, item_id_of(&open), content);
             self.usage.llm_calls += 1;
             self.usage.llm_calls_opened += 1;
-            self.count_partial_reply(&action, tokens, &PartialReply::default());
+            self.count_partial_reply(&open, request_tokens, &PartialReply::default());
         }
         for open in self.open_actions.values_mut() {
             if let OpenAction::Tools(batch) = open {

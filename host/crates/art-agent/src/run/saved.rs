@@ -1,4 +1,4 @@
-//! Saved plans, which can be stored in a file: returns the plan of a run as a saved plan, and carries out a saved plan without a
+//! Saved plans, which can be stored in a file. A run returns its plan as a saved plan, and carries out a saved plan without a
 //! planner.
 
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
@@ -45,8 +45,8 @@ impl Run {
             .filter(|_| size_error.is_none())
             .map(|name| format!("the parameter `{name}` has no value"));
         let value_faults = size_error.iter().cloned().chain(missing_values);
-        let faults = self.check_saved_plan(&plan).faults.into_iter().map(|fault| fault.text);
-        let faults: Vec<String> = value_faults.chain(faults).collect();
+        let plan_faults = self.check_saved_plan(&plan).faults.into_iter().map(|fault| fault.text);
+        let faults: Vec<String> = value_faults.chain(plan_faults).collect();
         if !faults.is_empty() {
             let faults = truncate(&faults.join("; "), DEFAULT_STRINGIFY_LIMIT);
             return self.fail_planning(&format!("the saved plan cannot be carried out: {faults}"), out);

@@ -88,7 +88,8 @@ impl Run {
         out.observe_with_metadata(ObservationType::Thoughts, item_id, json!({"text": thoughts}), metadata);
     }
 
-    /// Returns the phase of an action as observations of model calls state it, with the item and the number of its model call.
+    /// Returns the phase of an action as observations of model calls state it. For an item, the phase contains the identifier of
+    /// the item and the number of the current model call of the item.
     pub(super) fn observed_phase(&self, action: &OpenAction) -> String {
         match action {
             OpenAction::Plan => "planning".to_owned(),

@@ -31,6 +31,7 @@ impl Run {
             query: self.start.props.query.clone(),
             files: self.task_files(),
             tools: self.start.tools.clone(),
+            // The new plan is not adopted yet, so `self.steps()` are those of the plan before it.
             earlier: self.earlier_steps().chain(self.steps()).collect(),
         }
     }

@@ -171,6 +171,7 @@ fn a_source_of_several_results_is_reported_once() {
         .script("a", [calculate("1"), calculate("2"), completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
+    // Every successful result of the stand-in tool has the source `abacus`.
     assert_eq!(report.sources.len(), 1);
     assert!(
         driver

@@ -91,6 +91,7 @@ fn the_model_is_told_only_the_error_of_a_failed_call_whose_output_is_for_display
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     driver.drive();
+    // The error is `shorten this`, and the output contains `Shorten this.`
     for message in [driver.last_message("a", 1), driver.last_message("b", 0)] {
         assert!(message.contains("shorten this"), "{message}");
         assert!(

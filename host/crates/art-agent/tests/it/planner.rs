@@ -155,6 +155,7 @@ fn a_chain_of_five_calls_is_submitted_and_answered_in_two_model_calls() {
         .script("plan", [submits(&steps)])
         .script("answer", [says("42")]);
     assert_eq!(drive_and_count(&mut driver), (2, 5, RunStatus::Success));
+    // The result of every call here is 42, because the stand-in tool does not compute.
     assert_eq!(driver.tool_calls_made[4].arguments, expression_arguments("42 + 1"));
 }
 

@@ -1,5 +1,5 @@
 //! Replies with native tool calls, which are function calls beside the text of the reply, and replies that are malformed, cut
-//! off, empty or withheld. They are tolerated or reported to the model (contract M05).
+//! off, empty or withheld. Such faulty replies are tolerated or reported to the model (contract M05).
 
 use art_core::prompt::{ArtStandardPrompt, Role};
 use art_core::stream::{ProviderState, StopReason};

@@ -136,7 +136,7 @@ fn if_too_many_items_are_not_repaired_the_surplus_items_fail_and_the_others_are_
 }
 
 #[test]
-fn if_a_circle_is_not_repaired_its_items_fail_and_the_others_are_done() {
+fn if_a_circle_of_dependencies_is_not_repaired_its_items_fail_and_the_others_are_done() {
     let circle = || {
         plan(&json!([
             reasoning_item("a", &["b"]),
@@ -251,7 +251,7 @@ fn later_items_read_the_exact_results_of_those_they_depend_on() {
 }
 
 #[test]
-fn the_current_step_is_an_open_step() {
+fn the_open_step_that_started_last_is_the_current_step() {
     let mut driver = driver_with_plan(&json!([reasoning_item("a", &[]), reasoning_item("b", &[])]))
         .script("b", [completes_item("2")]);
     driver.answer_all();

@@ -1,4 +1,4 @@
-//! Steps whose models change the plan.
+//! Updates: replies by which the model of a step changes the plan.
 
 use art_core::agent::RunStatus;
 use art_core::observation::ObservationType as Kind;
@@ -177,7 +177,7 @@ fn an_update_cannot_hide_a_failure_by_cancelling_the_failed_step() {
 }
 
 // A run is partial if anything failed (contract X7). The first update makes the failed step pending again, and the
-// second omits or cancels it.
+// second omits or cancels it. An omitted step that was started before stays in the plan: here it is retried and fails again.
 #[test]
 fn two_updates_cannot_hide_a_failure() {
     let mut omitted =

@@ -12,7 +12,7 @@ use super::{
     MAX_DENIALS, RequestedUrl, ToolPolicy,
 };
 
-/// The directories to which relative paths of a call and paths with `~` refer.
+/// The directories below which the host looks for the relative paths of a call and for its paths that begin with `~`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaseDirs {
     /// The directory that `~` stands for.
@@ -218,8 +218,8 @@ impl Authority {
                     }
                 }
                 None => {
-                    let rights = self.http.iter();
-                    let rights = rights.filter_map(|grant| limit_http_grant(grant, grant.url.clone(), methods));
+                    let http_grants = self.http.iter();
+                    let rights = http_grants.filter_map(|grant| limit_http_grant(grant, grant.url.clone(), methods));
                     grants.http.extend(rights);
                 }
             },
@@ -252,7 +252,8 @@ impl Authority {
         }
     }
 
-    /// Returns the right to the one file or directory that an argument names.
+    /// Returns the right to the one file or directory that an argument names. If several grants cover it, uses the one with the
+    /// longest path.
     fn file_right(&self, text: &str, access: Access) -> Result<FsRight, Denial> {
         let action = if access.may_write() { "write" } else { "read" };
         let refuse = |problem: super::PathProblem| Denial::new(Capability::Fs, action, text, &problem.to_string());

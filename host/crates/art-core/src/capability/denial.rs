@@ -63,8 +63,8 @@ impl Denial {
         }
     }
 
-    /// Creates the denial of an HTTP request to a server whose address is not public. The denial contains only the origin of the
-    /// URL, because the tool must not learn to which addresses names resolve in the network of this host.
+    /// Creates the denial of an HTTP request to a server whose address is not public. The denial contains the origin of the URL
+    /// but not this address, because the tool must not learn to which addresses names resolve in the network of this host.
     #[must_use]
     pub fn not_public(tool: &str, method: &str, target: &RequestTarget) -> Self {
         let (origin, reason) = (

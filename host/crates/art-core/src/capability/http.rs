@@ -185,7 +185,7 @@ impl HttpScope {
     }
 }
 
-/// Returns whether the prefix covers `path`, which is `prefix` itself or lies below it. Whole segments are compared.
+/// Returns whether `path` is `prefix` itself or lies below it. Whole segments are compared.
 fn path_covers(prefix: &str, path: &str) -> bool {
     let prefix = prefix.trim_end_matches('/');
     path.strip_prefix(prefix)

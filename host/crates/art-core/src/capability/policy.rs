@@ -117,8 +117,8 @@ impl ToolPolicy {
                 };
                 let grant = FsGrant::new(denial.resource.as_str().into(), access);
                 match self.fs.iter_mut().find(|other| other.path == grant.path) {
-                    Some(other) if other.access >= grant.access => {}
-                    Some(other) => *other = grant,
+                    // The other limits of the grant stay as the operator wrote them.
+                    Some(other) => other.access = other.access.max(grant.access),
                     None => self.fs.push(grant),
                 }
             }
@@ -194,6 +194,27 @@ mod tests {
             fs: vec![FsGrant::new("/data".into(), Access::Read)],
             ..ToolPolicy::default()
         }
+    }
+
+    #[test]
+    fn a_grant_that_is_widened_to_writing_keeps_its_limits() {
+        let read_only = FsGrant {
+            max_bytes: 10,
+            stage: true,
+            ..FsGrant::new("/a".into(), Access::Read)
+        };
+        let mut policy = ToolPolicy {
+            fs: vec![read_only.clone()],
+            ..ToolPolicy::default()
+        };
+        policy.allow(&Denial::of_path("t", "/a", Access::ReadWrite)).unwrap();
+        let expected = FsGrant {
+            access: Access::ReadWrite,
+            ..read_only
+        };
+        assert_eq!(policy.fs, std::slice::from_ref(&expected));
+        policy.allow(&Denial::of_path("t", "/a", Access::Read)).unwrap();
+        assert_eq!(policy.fs, [expected]);
     }
 
     #[test]

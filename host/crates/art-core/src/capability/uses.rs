@@ -70,7 +70,7 @@ impl GrantUses {
                 capability,
                 action: action.to_owned(),
                 grant: grant.to_owned(),
-                // What a resource has in common with itself is the resource, unless it is not within the grant or is too long.
+                // This returns the resource, or the grant if the resource is too long or not within the grant.
                 resource: common_resource(capability, grant, resource, resource),
             }),
         }

@@ -14,7 +14,7 @@ const MAX_FRAME_BYTES: usize = 64;
 /// Upper bound of the JSON size of the keys of a [`FileStatus`] or an [`HttpFailure`].
 const MAX_KEYS_BYTES: usize = 64;
 /// Maximum JSON size of a header field (`["",""],`) without its name and its value, but with the base64 padding of the value.
-const MAX_HEADER_BYTES: usize = 12;
+const MAX_HEADER_FRAME_BYTES: usize = 12;
 /// Maximum number of bytes that one byte of text takes in JSON, where it may be escaped.
 const MAX_ESCAPED_BYTES: usize = 6;
 
@@ -201,7 +201,9 @@ impl ResponseAnswer {
                     MAX_KEYS_BYTES + max_text_bytes(&failure.code) + failure.text.as_deref().map_or(0, max_text_bytes)
                 }
                 Self::Head(_, fields) | Self::Trailers(fields) => {
-                    let sizes = fields.iter().map(|(name, _)| max_text_bytes(name) + MAX_HEADER_BYTES);
+                    let sizes = fields
+                        .iter()
+                        .map(|(name, _)| max_text_bytes(name) + MAX_HEADER_FRAME_BYTES);
                     sizes.sum()
                 }
                 _ => 0,

@@ -18,7 +18,8 @@ pub enum MergeStrategy {
     Prepend,
 }
 
-/// A system prompt of an instance, a thread or a call (contract C29). A plain string is content to append.
+/// A system prompt of an instance, a thread or a call (contract C29). In spite of the name, it is added to the system prompts of
+/// the lower levels and replaces none. A plain string is content to append.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum SystemPromptOverride {

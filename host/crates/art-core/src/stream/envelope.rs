@@ -36,7 +36,8 @@ pub enum TokenType {
 }
 
 impl TokenType {
-    /// Returns the type of a token of a phase, or `LlmThinking` or `LlmResponse` without a phase (contract C40).
+    /// Returns the type of a token that a model writes in `phase`. If there is no phase, this is `LlmThinking` or `LlmResponse`
+    /// (contract C40).
     #[must_use]
     pub const fn for_phase(phase: Option<Phase>, is_thought: bool) -> Self {
         match (phase, is_thought) {

@@ -66,7 +66,7 @@ fn a_reference_that_is_the_whole_argument_is_not_concatenated() {
 }
 
 #[test]
-fn the_main_value_of_an_output_is_the_field_value_or_the_only_field() {
+fn the_main_value_of_an_output_is_the_field_named_value_or_the_only_field() {
     let query = "How much is 12 times 9? What is that divided by 3?";
     let number = json!({"type": ["number", "null"]});
     for (properties, path) in [

@@ -165,7 +165,7 @@ fn question_words_or_some_words_of_an_example_are_not_enough_for_a_call() {
     };
     assert_eq!(count_calls("Count the words"), 1);
     assert_eq!(count_calls("How many minutes?"), 0);
-    // The only example whose words this question has consists of question words.
+    // This question has all content words of one example only, and that example has only question words.
     assert_eq!(count_calls("How many are in it?"), 0);
 }
 

@@ -92,7 +92,7 @@ fn take_best_match<'a>(expected: &ExpectedCall, calls: &mut Vec<&'a ProposedCall
             count_right_arguments(expected, call),
         )
     };
-    // Of equal calls, `max_by_key` returns the last one, which is the first of `calls` because of `rev`.
+    // Of calls with equal rank, `max_by_key` returns the last one, which is the first in `calls` because of `rev`.
     let (index, _) = same_tool.rev().max_by_key(|(_, call)| rank(call))?;
     Some(calls.remove(index))
 }

@@ -11,8 +11,10 @@ use rustls_platform_verifier::Verifier;
 
 use crate::fault::error;
 
-/// Returns the TLS configuration for connections to this machine (`loopback`) or to others. Without system certificates, fails
-/// for other machines, but for this machine, to which most connections do not use TLS, returns one that trusts no certificate.
+/// Returns the TLS configuration for connections to this machine (`loopback`) or to others.
+///
+/// Without system certificates, fails for other machines. For this machine, returns a configuration that trusts no certificate,
+/// because most connections to it do not use TLS.
 pub(super) fn config(loopback: bool) -> Result<ClientConfig, ModelError> {
     // Reading the certificates of the system is slow, and all clients share them.
     static VERIFIER: OnceLock<Result<Arc<Verifier>, Error>> = OnceLock::new();

@@ -303,7 +303,7 @@ impl ProviderError {
         };
         // After a client error, the same request would fail again, so a code such as `api_error` does not mean that the provider
         // is down. 408 (timeout) and 429 (rate limit) do not count as client errors, because they are temporary.
-        let client_error = matches!(self.status, Some(400..=407 | 409..=428 | 430..=499));
+        let client_error = matches!(self.status, Some(400..=407 | 409..=428 | 430..=497));
         let kind_of_code = lookup(CODES, &self.codes).filter(|kind| !(client_error && *kind == ErrorKind::Unavailable));
         if let Some(kind @ (ErrorKind::Quota | ErrorKind::RateLimit | ErrorKind::ContextLength)) = kind_of_code {
             return kind;
@@ -333,21 +333,23 @@ fn clean(text: &str) -> String {
     let mut follows_bearer = false;
     let words = short.split_whitespace().map(|word| {
         let is_key = looks_like_a_key(word) || (follows_bearer && looks_like_a_token(word));
-        follows_bearer = word.to_ascii_lowercase().ends_with("bearer");
+        let bare_word = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+        follows_bearer = bare_word.to_ascii_lowercase().ends_with("bearer");
         if is_key { "[removed]" } else { word }
     });
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns whether the word after `Bearer` seems to be a token and not a word of a sentence: it has at least 8 bytes and a digit.
+/// Returns whether the word after `Bearer` seems to be a token and not a word of a sentence: it has at least 16 bytes, or 8 and a
+/// digit.
 fn looks_like_a_token(word: &str) -> bool {
-    word.len() >= 8 && word.contains(|c: char| c.is_ascii_digit())
+    word.len() >= 16 || (word.len() >= 8 && word.contains(|c: char| c.is_ascii_digit()))
 }
 
 /// Returns whether a word seems to contain an API key: one of its parts begins with a common prefix of keys and is longer than
 /// the prefix by at least 5 bytes, or the word contains `key=`.
 fn looks_like_a_key(word: &str) -> bool {
-    const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "eyJ"];
+    const KEY_PREFIXES: &[&str] = &["sk-", "sk_", "gsk_", "xai-", "pk-", "AIza", "Bearer", "eyJ"];
     let starts_with_prefix = |word: &str| {
         KEY_PREFIXES
             .iter()

@@ -147,7 +147,8 @@ fn attach_media<'a>(turns: &mut Vec<Turn<'a>>, files: &'a [Media]) {
     }
 }
 
-/// Returns the content of a message as text. Unlike [`Message::content_text`], returns the object in a tool request as JSON.
+/// Returns the content of a message as text. Content that is no text, such as the arguments object of a tool request, becomes
+/// JSON; [`Message::content_text`] returns an empty text for it.
 fn content_as_text(message: &Message) -> Cow<'_, str> {
     match &message.content {
         Value::String(text) => Cow::Borrowed(text),

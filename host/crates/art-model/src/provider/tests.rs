@@ -228,7 +228,7 @@ fn debug_output_has_no_key() {
 }
 
 #[test]
-fn a_local_provider_makes_one_call_at_a_time_by_default() {
+fn a_local_provider_gets_one_call_at_a_time_by_default() {
     let with_limit = ProviderSettings {
         max_parallel: Some(3),
         ..ProviderSettings::default()

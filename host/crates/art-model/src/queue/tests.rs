@@ -146,7 +146,7 @@ async fn another_local_model_is_refused_while_a_call_of_the_first_still_waits() 
     drop(active);
     assert!(
         fixture.try_acquire("local2").unwrap().is_err(),
-        "the second call is the next"
+        "the second call still claims its model"
     );
     drop(second);
     assert!(

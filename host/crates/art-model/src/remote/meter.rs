@@ -147,7 +147,7 @@ mod tests {
             ..LlmMetadata::default()
         };
         let StreamEvent::Metadata(metadata) = meter.measure(StreamEvent::Metadata(metadata)) else {
-            unreachable!("metadata is still metadata")
+            unreachable!("`measure` returns metadata for metadata")
         };
         assert_eq!((metadata.input_tokens, metadata.output_tokens), (Some(7), Some(0)));
         assert!(!metadata.estimated && meter.metadata_if_missing().is_none());

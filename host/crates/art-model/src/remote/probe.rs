@@ -180,7 +180,8 @@ fn probe_from_list(remote: &RemoteProvider, body: &[u8], model_id: &str) -> Prob
     }
 }
 
-/// Returns whether a list entry names the model. Entries may have a prefix (`models/`) or a tag (`:latest`) that calls omit.
+/// Returns whether a list entry names the model. An entry may have a prefix (`models/`) or a tag (`:latest`) that `model_id`
+/// omits.
 pub(super) fn is_entry_for(entry: &str, model_id: &str) -> bool {
     let name = entry.strip_prefix("models/").unwrap_or(entry);
     name == model_id || name.strip_suffix(":latest") == Some(model_id)

@@ -210,8 +210,8 @@ impl ParseError {
     }
 }
 
-/// Returns the message without the string value that it quotes: the text before the value, and the text that begins with
-/// `expected`.
+/// Returns the message without the string value that it quotes. Only the text before the value and the text from `expected` on
+/// remain.
 fn without_value(message: &str) -> String {
     let prefixes = ["invalid type: string ", "invalid value: string ", "unknown variant "];
     let Some(prefix) = prefixes.into_iter().find(|prefix| message.starts_with(prefix)) else {

@@ -84,8 +84,8 @@ async fn run_start_under_lease(
     thread: Thread,
     lease: &Lease,
 ) -> Result<RunStart, RuntimeError> {
-    // If a run of the thread waits for a decision, refuse the question before any interrupted run is ended: the end of such a
-    // run would lose a decision that it has not applied yet.
+    // Check this before any interrupted run is ended: an interrupted run may have a decision that it has not applied yet, and
+    // ending the run would lose that decision.
     decisions::refuse_if_waiting(runtime, &thread.id).await?;
     recover::end_unfinished_runs(runtime, &thread.id, lease).await?;
     // The settings of the thread may have changed while the question waited.
@@ -184,7 +184,8 @@ pub(crate) async fn run_start_in(
         prior: thread.prior_state,
         ..run_start_for_model(&model, props)
     };
-    // A run that begins with a plan sends no planning request, so the size of such a request is estimated here.
+    // A run that begins with a plan sends no planning request, but needs the size that such a request would have, to estimate
+    // the size of its request for the answer. So the size is estimated here.
     Ok(merge_settings(&runtime.config, thread.config, question.settings, start).with_request_tokens())
 }
 
@@ -239,7 +240,7 @@ pub(crate) fn merge_settings(
     question: QuestionSettings,
     start: RunStart,
 ) -> RunStart {
-    let execution = thread.execution_config.unwrap_or_default();
+    let thread_execution = thread.execution_config.unwrap_or_default();
     let persona = question.persona.with_defaults(thread.persona.unwrap_or_default());
     let system_prompts = [
         config.system_prompt.value.clone(),
@@ -247,7 +248,7 @@ pub(crate) fn merge_settings(
         question.system_prompt,
     ];
     RunStart {
-        config: question.execution.apply(execution.apply(config.execution.value)),
+        config: question.execution.apply(thread_execution.apply(config.execution.value)),
         params: config.params.value.clone(),
         ask_together: config.approval.value.ask_together,
         occasion: config.tell_date.value.then(occasion::now),

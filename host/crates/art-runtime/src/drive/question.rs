@@ -72,10 +72,10 @@ impl Question {
 
     /// Creates a question that carries out a saved plan. Its text is the question of the plan with the values of the parameters.
     #[must_use]
-    pub fn of_plan(plan: PlanToRun) -> Self {
+    pub fn of_plan(plan_to_run: PlanToRun) -> Self {
         Self {
-            query: plan.plan.with_values(&plan.values).question,
-            plan: Some(plan),
+            query: plan_to_run.plan.with_values(&plan_to_run.values).question,
+            plan: Some(plan_to_run),
             ..Self::default()
         }
     }
@@ -106,7 +106,7 @@ impl Question {
     }
 }
 
-/// Fails if an identifier is empty or too long for a store. The error says that it is the identifier of a `what`, such as `user`.
+/// Fails if an identifier is empty or too long for a store. `what` says in the error what is identified, such as `user`.
 pub(super) fn check_id(what: &'static str, id: Option<&str>) -> Result<(), RuntimeError> {
     match id {
         Some(id) if id.is_empty() || id.len() > MAX_NAME_BYTES => {

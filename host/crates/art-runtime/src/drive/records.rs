@@ -30,8 +30,11 @@ pub(super) fn call_record(call_usage: &CallUsage) -> Option<CallRecord> {
 }
 
 /// Returns the records of the model calls and tokens that a model used for steps and answers.
-pub(super) fn work_records(model: &RuntimeProviderConfig, work: &[(ModelWork, ModelUsage)]) -> Vec<WorkRecord> {
-    let records = work.iter().map(|(work, usage)| WorkRecord {
+pub(super) fn work_records(
+    model: &RuntimeProviderConfig,
+    usage_by_work: &[(ModelWork, ModelUsage)],
+) -> Vec<WorkRecord> {
+    let records = usage_by_work.iter().map(|(work, usage)| WorkRecord {
         model: model.to_string(),
         work: *work,
         usage: *usage,

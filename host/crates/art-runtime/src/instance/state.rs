@@ -277,7 +277,7 @@ impl StateManager {
     }
 }
 
-/// Refuses a state that cannot be read as the state of a plan, with which the next run of the thread begins.
+/// Refuses a state with which the next run of the thread cannot begin, since it cannot be read as the state of a plan.
 fn check_state(thread_id: &str, state: &Value) -> Result<(), RuntimeError> {
     PesAgentStateData::deserialize(state).map(drop).map_err(|error| {
         RuntimeError::Request(format!(

@@ -10,7 +10,7 @@ use super::*;
 
 const TRACE_ID: &str = "r";
 
-/// A stand-in for the store that keeps the blobs of a run by their digests.
+/// A stand-in for the store. It keeps the blobs of a run by their digests.
 #[derive(Default)]
 struct BlobStore {
     blobs: BTreeMap<String, Vec<u8>>,
@@ -129,7 +129,7 @@ fn a_declaration_with_reordered_keys_is_stored_as_another_blob() {
     };
     let (first, reordered) = (parse_tool(r#""x": 1, "y": 2"#), parse_tool(r#""y": 2, "x": 1"#));
     assert_eq!(first, reordered);
-    // The number of blobs in the store: those of the declarations so far, and that of the list of attachments.
+    // After each event, the store has `blob_count` blobs: those of the declarations so far, and that of the list of attachments.
     for (tool, blob_count) in [(&first, 2), (&first, 2), (&reordered, 3), (&first, 3)] {
         let mut event = run_started(10);
         let RunEvent::Started { start, .. } = &mut event else {

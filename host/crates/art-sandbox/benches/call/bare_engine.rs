@@ -78,7 +78,7 @@ impl BareEngine {
         Self::new(engine.unwrap(), wasm, is_metered)
     }
 
-    /// Creates an engine with its default settings, without fuel and a memory limit.
+    /// Creates an engine with its default settings, which neither count fuel nor limit memory.
     pub(crate) fn defaults(wasm: &[u8]) -> Self {
         let is_metered = false;
         Self::new(Engine::default(), wasm, is_metered)

@@ -11,11 +11,11 @@ pub(crate) const READ_INPUT: &str = r#"{"op":"Read","a":0,"b":0}"#;
 /// Size of the file that the call with `READ_INPUT` reads, in bytes. All its bytes are 128.
 pub(crate) const READ_BYTES: usize = 4 << 10;
 
-/// The guest, compiled to components.
+/// The components whose calls are measured: two builds of the guest, and another guest.
 pub(crate) struct Components {
-    /// Component without WASI, like most tools.
+    /// The guest without WASI, like most tools.
     pub(crate) plain: Vec<u8>,
-    /// Component with WASI.
+    /// The guest with WASI.
     pub(crate) wasi: Vec<u8>,
     /// Another guest, with WASI: a small tool that only sleeps.
     pub(crate) sleeper: Vec<u8>,

@@ -33,39 +33,43 @@ type Section = fn(&Components);
 /// The sections that run after the benchmarks of Criterion. A name on the command line selects one of them.
 const SECTIONS: [(&str, Section); 8] = [
     ("calls", print_calls),
-    ("throughput", |guest| sandboxed::print_throughput(&guest.plain)),
-    ("kernels", |guest| sandboxed::print_kernels(&guest.plain)),
+    ("throughput", |components| {
+        sandboxed::print_throughput(&components.plain)
+    }),
+    ("kernels", |components| sandboxed::print_kernels(&components.plain)),
     // A guest needs WASI to sleep.
-    ("deadlines", |guest| sandboxed::print_deadlines(&guest.wasi)),
-    ("neighbours", |guest| neighbours::print_neighbours(&guest.wasi)),
+    ("deadlines", |components| sandboxed::print_deadlines(&components.wasi)),
+    ("neighbours", |components| {
+        neighbours::print_neighbours(&components.wasi)
+    }),
     ("sleepers", sleepers::print_sleepers),
-    ("loading", |guest| sandboxed::print_loading(&guest.plain)),
-    ("plans", |guest| planned::print_plans(&guest.plain)),
+    ("loading", |components| sandboxed::print_loading(&components.plain)),
+    ("plans", |components| planned::print_plans(&components.plain)),
 ];
 
 fn main() {
-    let guest = Components::build();
+    let components = Components::build();
     let selected_name = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let is_section = |name: &str| SECTIONS.iter().any(|(section, _)| *section == name);
     // Any other name selects benchmarks of Criterion.
     if !selected_name.as_deref().is_some_and(is_section) {
-        run_criterion(&guest);
+        run_criterion(&components);
     }
     for (name, section) in SECTIONS {
         if selected_name.as_deref().is_none_or(|selected| selected == name) {
-            section(&guest);
+            section(&components);
         }
     }
 }
 
 /// Measures each form of the call separately.
-fn run_criterion(guest: &Components) {
+fn run_criterion(components: &Components) {
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_secs(1))
         .measurement_time(Duration::from_secs(3))
         .configure_from_args();
     let mut group = criterion.benchmark_group("call");
-    for form in forms(guest) {
+    for form in forms(components) {
         group.bench_function(form.name, |b| b.iter_custom(&form.run));
     }
     group.finish();
@@ -74,10 +78,10 @@ fn run_criterion(guest: &Components) {
 
 /// Measures all forms of the call in turn for many rounds, so that other work on the machine disturbs all of them
 /// alike. A ratio compares the fastest round of each form.
-fn print_calls(guest: &Components) {
+fn print_calls(components: &Components) {
     const ROUNDS: usize = 60;
     const ROUND_NANOS: u64 = 10_000_000;
-    let forms = forms(guest);
+    let forms = forms(components);
     let seconds_per_call = |form: &Form| {
         let calls = ROUND_NANOS / form.approximate_nanos;
         (form.run)(calls).as_secs_f64() / calls as f64
@@ -89,7 +93,7 @@ fn print_calls(guest: &Components) {
         let index = forms.iter().position(|form| form.name == name).unwrap();
         report::fastest(rounds.iter().filter_map(|round| round.get(index).copied()))
     };
-    // Each column after the fastest time has the ratio of this time to the fastest time of one of these forms.
+    // The first column has the fastest time of a form. The others have its ratio to the fastest time of one of these forms.
     let base_names = ["function", "native_call", "fresh"];
     let base_seconds = base_names.map(fastest_seconds);
     println!(
@@ -116,23 +120,23 @@ struct Form {
     run: Box<dyn Fn(u64) -> Duration>,
 }
 
-fn forms(guest: &Components) -> Vec<Form> {
+fn forms(components: &Components) -> Vec<Form> {
     let mut forms = vec![
         form("function", 100, |calls| time_native(calls, guest::call_function)),
         form("native_call", 200, |calls| time_native(calls, bench_guest::call)),
     ];
-    forms.extend(engine_forms(guest));
-    forms.extend(sandbox_forms(guest));
-    forms.extend(file_forms(guest));
+    forms.extend(engine_forms(components));
+    forms.extend(sandbox_forms(components));
+    forms.extend(file_forms(components));
     forms
 }
 
 /// Returns calls of the bare engine.
-fn engine_forms(guest: &Components) -> [Form; 4] {
-    let best = Rc::new(bare_engine::BareEngine::best(&guest.plain));
+fn engine_forms(components: &Components) -> [Form; 4] {
+    let best = Rc::new(bare_engine::BareEngine::best(&components.plain));
     let best_for_warm = Rc::clone(&best);
-    let best_with_wasi = bare_engine::BareEngine::best(&guest.wasi);
-    let defaults = bare_engine::BareEngine::defaults(&guest.plain);
+    let best_with_wasi = bare_engine::BareEngine::best(&components.wasi);
+    let defaults = bare_engine::BareEngine::defaults(&components.plain);
     [
         form("warm", 2_000, move |calls| best_for_warm.time_warm(calls)),
         form("fresh", 10_000, move |calls| best.time_fresh(calls)),
@@ -142,11 +146,11 @@ fn engine_forms(guest: &Components) -> [Form; 4] {
 }
 
 /// Returns calls through the sandbox. The first, fourth and fifth form share one sandbox.
-fn sandbox_forms(guest: &Components) -> [Form; 5] {
-    let plain = Rc::new(sandboxed::Sandboxed::new(&guest.plain, 1));
+fn sandbox_forms(components: &Components) -> [Form; 5] {
+    let plain = Rc::new(sandboxed::Sandboxed::new(&components.plain, 1));
     let (plain_for_system, plain_for_thread) = (Rc::clone(&plain), Rc::clone(&plain));
-    let redacting = sandboxed::Sandboxed::with_secrets(&guest.plain);
-    let with_wasi = sandboxed::Sandboxed::new(&guest.wasi, 1);
+    let redacting = sandboxed::Sandboxed::with_secrets(&components.plain);
+    let with_wasi = sandboxed::Sandboxed::new(&components.wasi, 1);
     [
         form("sandbox", 12_000, move |calls| plain.time_on_worker(calls)),
         form("sandbox_with_secrets", 12_000, move |calls| {
@@ -163,11 +167,11 @@ fn sandbox_forms(guest: &Components) -> [Form; 5] {
 }
 
 /// Returns calls that read a file of 4 KiB, each after opening the directory that contains it.
-fn file_forms(guest: &Components) -> [Form; 2] {
+fn file_forms(components: &Components) -> [Form; 2] {
     let directory = Rc::new(tempfile::tempdir().unwrap());
     std::fs::write(directory.path().join("file"), vec![128; guest::READ_BYTES]).unwrap();
-    let bare = bare_engine::BareEngine::best(&guest.wasi).with_directory(directory.path().to_owned());
-    let sandboxed = sandboxed::Sandboxed::new(&guest.wasi, 1);
+    let bare = bare_engine::BareEngine::best(&components.wasi).with_directory(directory.path().to_owned());
+    let sandboxed = sandboxed::Sandboxed::new(&components.wasi, 1);
     [
         form("file_fresh", 25_000, move |calls| bare.time_fresh(calls)),
         form("file_sandbox", 30_000, move |calls| {

@@ -13,19 +13,19 @@ use crate::guest::Components;
 use crate::sandboxed::call_with;
 
 const GUESTS: usize = 1_000;
-/// Each worker has a pool of 64 slots, and each guest takes one.
+/// Each worker has a pool of 64 slots, and each guest takes one slot.
 const WORKERS: usize = GUESTS.div_ceil(64);
 
 /// Prints how much memory a small tool takes while it sleeps, including what the host keeps for its call. It is measured in slots
 /// of the pool that no guest has used before, and in slots that keep the pages of an earlier guest. Tools with more functions
 /// take more.
-pub(crate) fn print_sleepers(guest: &Components) {
+pub(crate) fn print_sleepers(components: &Components) {
     let config = SandboxConfig {
         workers: WORKERS,
         ..SandboxConfig::default()
     };
     let sandbox = Sandbox::new(&config).unwrap();
-    let plugin = sandbox.load("sleeper", &guest.sleeper).unwrap();
+    let plugin = sandbox.load("sleeper", &components.sleeper).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()
@@ -36,6 +36,7 @@ pub(crate) fn print_sleepers(guest: &Components) {
     for slots in ["new slots of the pool", "used slots of the pool"] {
         let bytes_before = own_memory();
         let measure = async {
+            // After this time all guests sleep.
             tokio::time::sleep(Duration::from_millis(2_000)).await;
             own_memory()
         };

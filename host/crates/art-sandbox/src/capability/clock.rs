@@ -68,7 +68,7 @@ impl monotonic_clock::Host for CallState {
     }
 
     fn subscribe_duration(&mut self, duration: monotonic_clock::Duration) -> wasmtime::Result<Resource<DynPollable>> {
-        // `subscribe_duration` uses only the table, and does not read the clocks in `ctx`.
+        // The function of `wasmtime_wasi` that is called here uses only the table, and does not read the clocks in `ctx`.
         let mut clocks = WasiClocksCtxView {
             ctx: &mut WasiClocksCtx::default(),
             table: &mut self.table,

@@ -14,7 +14,7 @@ use wasmtime_wasi::p2::bindings::io::poll;
 
 use crate::state::{CallState, HostFunctions, Tables};
 
-/// Links the streams, their errors, and the functions that wait for them.
+/// Links the streams, the errors of streams, and the functions with which a guest waits.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     // `ctx` and `count_call` each count the guest's call into the host.
     io::error::add_to_linker::<CallState, Tables>(linker, |state| state.ctx().table)?;
@@ -25,7 +25,7 @@ pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
 impl poll::Host for CallState {
     async fn poll(&mut self, pollables: Vec<Resource<DynPollable>>) -> wasmtime::Result<Vec<u32>> {
         let count = pollables.len();
-        // A replay polls only an empty list, for which the table returns an error, so that the replay gets this error too.
+        // A replay does not poll, except for an empty list: the table returns an error for it, which the replay must get too.
         let ready_now = if self.outside.is_replay() && count > 0 {
             Vec::new()
         } else {

@@ -81,6 +81,8 @@ impl Data {
         }
         let run = run_data.run.clone();
         self.add_suspensions(&run, commit.new_suspensions, now);
+        // The run uses these decisions, so their suspensions are settled. A run that ends uses no other decisions, so its
+        // other suspensions are closed or settled too.
         self.settle_suspensions(&commit.used_decisions);
         if run.status.is_final() {
             self.close_suspensions(&run.trace_id);
@@ -122,7 +124,7 @@ impl Data {
         };
         let run = new_run.as_ref().or(existing.map(|data| &data.run));
         if let Some(run) = run {
-            check::lease_thread(run, &commit.lease)?;
+            check::lease_is_for_thread_of(run, &commit.lease)?;
             check::can_append(run, existing.map_or(0, |data| data.journal_bytes), commit)?;
         }
         let no_blobs = BTreeMap::new();

@@ -66,6 +66,7 @@ mod tests {
 
     const TOOL_DIGEST: &str = "d";
     const LIMIT: i64 = 5;
+    /// The newest format of the database that has no table `calls`.
     const FORMAT_WITHOUT_CALLS: usize = 2;
     /// Position of the description of a step in a row of a query plan.
     const DESCRIPTION_COLUMN: usize = 3;

@@ -17,7 +17,7 @@ pub(super) fn store(connection: &Connection, commit: CheckedCommit, now: Timesta
         runs::begin(connection, thread_key, new, now)?;
     }
     let mut row = runs::get_existing_row(connection, &commit.trace_id)?;
-    check::lease_thread(&row.run, &commit.lease)?;
+    check::lease_is_for_thread_of(&row.run, &commit.lease)?;
     check::can_append(&row.run, row.journal_bytes, &commit)?;
     blobs::put(connection, row.key, &commit.trace_id, &commit.blobs)?;
     runs::append(connection, &mut row, &commit.events, now)?;

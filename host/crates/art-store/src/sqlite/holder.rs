@@ -25,7 +25,8 @@ pub(super) struct Holder {
 
 impl Holder {
     /// Creates the file of a new holder and removes the files of holders that have ended. The caller must have the
-    /// [guard](super::file::Guard). Otherwise another store could remove the new file before it is locked.
+    /// [guard](super::file::Guard), a lock that only one store has at a time. Otherwise another store could remove the new file
+    /// before it is locked.
     pub(super) fn register(database: &Path) -> Result<Self, StoreError> {
         let holders = Holders::of(database);
         let created = DirBuilder::new().recursive(true).mode(0o700).create(&holders.directory);

@@ -87,9 +87,9 @@ pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<(), StoreE
     }
 }
 
-/// Lets the queries of the store read a database of an older format without migrating it: adds temporary views with the columns
-/// that it lacks, and temporary tables or views for its blobs. Other tables that may be missing, such as `calls`, are not added:
-/// their queries first look whether they exist.
+/// Lets the queries of the store read a database of an older format without migrating it: adds temporary views that take the
+/// place of tables without the newest columns, and temporary tables or views for blobs. Other tables that may be missing, such
+/// as `calls`, are not added: their queries first look whether they exist.
 pub(super) fn add_missing_schema(connection: &Connection) -> Result<(), QueryError> {
     let format: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     // Format 5 added the columns of leases and of digests, and the table `blob_uses`.

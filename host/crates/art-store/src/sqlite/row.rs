@@ -60,8 +60,8 @@ pub(super) fn name_list(names: impl Iterator<Item = String>) -> String {
     })
 }
 
-/// Returns a `WHERE` clause and the values of its parameters. Each filter is a condition with one parameter, and the value of
-/// this parameter. Filters whose value is `None` are left out; the clause is empty if no filter has a value.
+/// Returns a `WHERE` clause and the values of its parameters. Each filter is a pair: a condition with one parameter, and
+/// the value of this parameter. Filters whose value is `None` are left out; the clause is empty if no filter has a value.
 pub(super) fn conditions<'a>(filters: &[(&str, Option<&'a dyn ToSql>)]) -> (String, Vec<&'a dyn ToSql>) {
     let with_value = filters
         .iter()

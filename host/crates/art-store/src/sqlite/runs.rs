@@ -149,8 +149,9 @@ pub(super) fn get_for_owner(
     find_row(connection, trace_id, owner).map(|row| row.map(|row| row.run))
 }
 
-/// Returns runs, the most recently started first. `held_leases` has the fencing numbers of all leases that somebody holds if the
-/// filter asks for abandoned runs: those that are running although nobody holds the lease of their thread.
+/// Returns runs, the most recently started first. If the filter asks only for abandoned runs, `held_leases` has the fencing
+/// numbers of all leases that somebody holds; otherwise it is `None`. A run is abandoned if it is running although nobody holds
+/// the lease of its thread.
 pub(super) fn list(
     connection: &Connection,
     filter: &RunFilter,

@@ -1,7 +1,7 @@
 //! Queries for suspensions: tool calls that wait for the decision of a person.
 //!
-//! The column `settled` is 1 if the run has used the decision or has ended, and otherwise 0. A suspension with 1 and without a
-//! decision is closed: its run ended before anybody decided.
+//! The column `settled` is 1 if the run has used the decision or has ended, and otherwise 0. A suspension whose `settled` is 1
+//! and that has no decision is closed: its run ended before anybody decided.
 
 use art_core::Timestamp;
 use art_core::suspension::Decision;
@@ -102,7 +102,7 @@ pub(super) fn decide(
     })
 }
 
-/// Returns a suspension if its thread has that owner.
+/// Returns a suspension if the owner of its thread meets the condition `owner`.
 pub(super) fn find(connection: &Connection, id: &str, owner: &Owner) -> Result<Option<SuspensionRecord>, QueryError> {
     let (condition, values) = conditions(&[("s.id = ?", Some(&id)), ("t.user_id IS ?", owner_parameter(owner))]);
     query_first(connection, &format!("{SELECT} {condition}"), values.as_slice(), read)
@@ -118,7 +118,7 @@ pub(super) fn list(connection: &Connection, filter: &SuspensionFilter) -> Result
         find(connection, after, &filter.owner)?.ok_or_else(|| unknown_suspension_error(after))?;
     }
     let limit = limit_parameter(filter.limit);
-    // A suspension is pending if it is open or decided; the column is then 0.
+    // A suspension is pending if it is open or decided; its `settled` is then 0.
     let settled = filter.pending.then_some(0);
     let (condition, mut values) = conditions(&[
         ("s.settled = ?", parameter(settled.as_ref())),

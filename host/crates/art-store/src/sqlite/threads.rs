@@ -39,7 +39,7 @@ pub(super) fn create(
     })
 }
 
-/// Returns a thread if it has that owner.
+/// Returns a thread if its owner meets the condition `owner`.
 pub(super) fn find(connection: &Connection, thread_id: &str, owner: &Owner) -> Result<Option<Thread>, QueryError> {
     let (condition, values) = conditions(&[("id = ?", Some(&thread_id)), ("user_id IS ?", owner_parameter(owner))]);
     query_first(
@@ -50,7 +50,7 @@ pub(super) fn find(connection: &Connection, thread_id: &str, owner: &Owner) -> R
     )
 }
 
-/// Returns the primary key of a thread if it has that owner.
+/// Returns the primary key of a thread if its owner meets the condition `owner`.
 pub(super) fn find_key(connection: &Connection, thread_id: &str, owner: &Owner) -> Result<Option<i64>, QueryError> {
     let (condition, values) = conditions(&[("id = ?", Some(&thread_id)), ("user_id IS ?", owner_parameter(owner))]);
     let select = format!("SELECT seq FROM threads {condition}");
@@ -172,5 +172,6 @@ pub(super) fn replace_state(
         params![thread_key, to_integer(now), data],
         |row| Ok(get_u64(row, 0)?),
     )?;
+    // The statement always returns a row, so there is always a version.
     Ok(version.unwrap_or(0))
 }

@@ -28,7 +28,8 @@ pub(super) fn record(connection: &Connection, run_key: i64, records: &[WorkRecor
     Ok(())
 }
 
-/// Selects the newest work of a model. With the index of the table this reads no other rows, however many are stored.
+/// Selects the newest records of a model and of one kind of work, `step` or `answer`. With the index of the table this reads no
+/// other rows, however many are stored.
 const LIST: &str = "SELECT model_calls, input_tokens, output_tokens FROM model_work
          WHERE model = ?1 AND work = ?2 ORDER BY seq DESC LIMIT ?3";
 

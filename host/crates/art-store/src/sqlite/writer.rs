@@ -2,7 +2,7 @@
 //!
 //! A commit costs one sync of the disk, whatever its size. So the thread takes all waiting writes, runs each in a savepoint of
 //! one transaction, commits once and then sends all results. Further writes wait in the queue during the sync, so the groups grow
-//! with the load. After sending the results, the thread copies the log into the database if the log has become long.
+//! with the load. After sending the results, the thread copies the write-ahead log into the database if the log has become long.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct WriteStats {
     pub commits: u64,
 }
 
-/// The counts behind [`WriteStats`], which the thread and the store share.
+/// The counts behind [`WriteStats`], which the thread that writes and the store share.
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     writes: AtomicU64,
@@ -107,8 +107,9 @@ impl Writer {
         }
     }
 
-    /// Copies the log into the database if it has become long. The writes in the log are durable already, so no caller gets the
-    /// error of a failed copy. If a failure may have lost a part of the copy, only the log has all writes, and it has to stay.
+    /// Copies the write-ahead log into the database if the log has become long. The writes in the log are durable already, so
+    /// no caller gets the error of a failed copy. If a failure may have lost a part of the copy, only the log has all writes, and
+    /// its file must not be removed.
     fn copy_log(&mut self) {
         let Err(error) = checkpoint::copy_long_log(&self.connection) else {
             return;

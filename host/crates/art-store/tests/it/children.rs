@@ -1,4 +1,4 @@
-//! Child processes that run one test of this program.
+//! Child processes, each of which runs one test of this test program.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;

@@ -80,7 +80,8 @@ enum Operation {
     Suspend(Id, Id, Option<u64>),
     /// Suspension, whether its call is approved, and whether the host decides because the suspension has expired.
     Decide(Id, bool, bool),
-    /// Run, suspension, and whether the decision that the run uses approves the call.
+    /// Run, suspension, and whether the decision that the run passes to the store approves the call. The store refuses it if it
+    /// differs from the stored one.
     UseDecision(Id, Id, bool),
     /// Run, whether only pending suspensions are listed, limit, suspension after which the list starts, and the maximum size of
     /// the list in bytes.
@@ -94,7 +95,7 @@ enum Operation {
     /// Thread.
     ReleaseLease(Id),
     /// Run, whether the commit begins it, expected last sequence, kinds of events, messages and how the run ends. The kinds are
-    /// also the contents of the blobs, and the index of the first kind is the state.
+    /// also the contents of the blobs, and the state is the first kind, as its index in [`IDS`].
     Commit(Id, bool, u64, Vec<Id>, Vec<Id>, Option<Ending>),
 }
 

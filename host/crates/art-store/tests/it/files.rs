@@ -76,7 +76,7 @@ fn only_the_owner_can_read_the_files() {
     let store = SqliteStore::open(&path).unwrap();
     block_on(store.create_thread(new_thread("t"))).unwrap();
     assert_eq!(mode(path.parent().unwrap()), 0o700);
-    // This directory has a locked file for each open store that can write.
+    // The directory `-hosts` has a locked file for each open store that can write.
     assert_eq!(mode(&with_suffix(&path, "-hosts")), 0o700);
     for suffix in ["", "-wal", "-shm", "-lock"] {
         assert_eq!(mode(&with_suffix(&path, suffix)), 0o600, "{suffix}");
@@ -93,7 +93,7 @@ fn a_database_that_others_can_read_is_restricted_when_it_is_opened() {
 }
 
 #[test]
-fn closing_leaves_no_log_and_no_temporary_file() {
+fn closing_leaves_no_write_ahead_log_and_no_temporary_file() {
     let (_directory, path) = new_path();
     fill(&path);
     assert!(!with_suffix(&path, "-wal").exists());

@@ -1,4 +1,4 @@
-//! Tests that a database of format 4, written by a host of that time, can be read and migrated.
+//! Tests that a database of format 4, written by a host for which this was the newest format, can be read and migrated.
 
 use std::fs;
 use std::path::PathBuf;

@@ -33,8 +33,8 @@ pub struct ApprovalRule {
     /// A string is compared as the model wrote it. `*` matches `/` as well, and `/tmp/../etc` matches `/tmp/*`, so a rule that
     /// allows calls by path relies on the sandbox of the tool.
     ///
-    /// If an argument is missing, or is an array or an object, the host cannot know what it means to the tool. Then an `allow`
-    /// rule does not match, and an `ask` or `refuse` rule matches.
+    /// If an argument is missing, or is an array or an object, the host cannot know what it means to the tool. Then the
+    /// condition on this argument counts as met in an `ask` or `refuse` rule, and as not met in an `allow` rule.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub arguments: BTreeMap<Pointer, Glob>,
     /// True if a call that lacks one of the `arguments` does not match, whatever the action of the rule is. Set it for arguments
@@ -132,7 +132,7 @@ impl ApprovalRule {
         }
     }
 
-    /// Returns the rule in words, for its operator.
+    /// Returns the rule in words, for the operator.
     #[must_use]
     pub fn in_words(&self) -> String {
         let verb = match self.action {

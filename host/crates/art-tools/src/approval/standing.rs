@@ -53,7 +53,8 @@ pub enum StandingScope {
 /// The error for a call that cannot be approved for the future in the given way.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StandingError {
-    /// No rule asks: the tool itself asks, or the host asks because the operator has not granted what the call needs.
+    /// Neither a rule nor the declared risk of the tool leads to the question: the tool itself asks, or the host asks because the
+    /// operator has not granted what the call needs.
     #[error("no rule asks about `{tool}`, so each question needs a decision of its own")]
     ToolAsks {
         /// Name of the tool.
@@ -79,11 +80,11 @@ pub enum StandingError {
 }
 
 impl StandingApproval {
-    /// Creates the approval of calls like the one that a rule asks about.
+    /// Creates the approval of calls like `asked`, the call about which a person is asked.
     ///
     /// # Errors
-    /// Fails if the question does not come from a rule, if `scope` names an argument that the call does not have, or if the
-    /// arguments are too long.
+    /// Fails if neither a rule nor the declared risk of the tool leads to the question, if `scope` names an argument that the
+    /// call does not have, or if the arguments are too long.
     pub fn new(asked: &SuspendedCall, scope: &StandingScope, user_id: Option<String>) -> Result<Self, StandingError> {
         let tool = asked.call.tool_name.clone();
         if !matches!(asked.cause, SuspensionCause::Rule { .. }) {

@@ -274,8 +274,8 @@ fn a_verdict_has_a_reason_and_a_refusal_hides_the_patterns() {
 
 #[test]
 fn a_policy_is_unchanged_after_reading_and_writing() {
-    let text = json!({"rule": [{"action": "ask", "tool": "file_*", "arguments": {"/path": "/etc/*"}}], "ask_from": "never", "ask_together": false, "on_timeout": "reject"});
-    assert_eq!(serde_json::to_value(policy(text.clone())).unwrap(), text);
+    let settings = json!({"rule": [{"action": "ask", "tool": "file_*", "arguments": {"/path": "/etc/*"}}], "ask_from": "never", "ask_together": false, "on_timeout": "reject"});
+    assert_eq!(serde_json::to_value(policy(settings.clone())).unwrap(), settings);
     let default = serde_json::to_value(ApprovalPolicy::default()).unwrap();
     assert_eq!(policy(default), ApprovalPolicy::default());
 }

@@ -48,8 +48,8 @@ pub(crate) fn admit(mut form: FeedbackSchema) -> Result<FeedbackSchema, FormProb
         let compiled = CompiledSchema::new(schema, Root::Any).map_err(FormProblem::CustomSchema)?;
         *schema = compiled.schema().clone();
     }
-    // Each answer will be checked against this schema, so it must compile. What the host puts into it is bounded, so only the
-    // custom schema of a tool could make this fail.
+    // Each answer will be checked against the answer schema, so that schema must compile. The parts of it that the host writes
+    // are bounded, so the compilation could fail only because of the custom schema of a tool.
     CompiledSchema::new(&answer_schema(&form), Root::Any).map_err(FormProblem::CustomSchema)?;
     if form.input_type == InputType::Confirm {
         // A confirmation has no answer, so a default answer has no meaning.

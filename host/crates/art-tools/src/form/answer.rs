@@ -78,7 +78,8 @@ fn with_keywords<const N: usize>(schema: Value, keywords: [(&str, Option<Value>)
     Value::Object(members)
 }
 
-/// Returns whether an approval needs an answer. It needs one unless the form is a confirmation or makes the answer optional.
+/// Returns whether a person who approves must also give an answer. None is needed if the form only asks whether to approve, or
+/// makes the answer optional.
 pub(super) fn is_required(form: &FeedbackSchema) -> bool {
     let required = form.validation.as_ref().and_then(|rules| rules.required);
     form.input_type != InputType::Confirm && required.unwrap_or(true)

@@ -26,7 +26,8 @@ const MAX_LISTED_OPTIONS: usize = 10;
 /// - `boolean`: `yes`, `y`, `true`, `no`, `n` or `false`, in any case.
 /// - `select`: the label or the value of an option, or its number from 1 on. An entry that may mean several options is an error,
 ///   and `#2` is always the second option. `multiselect`: several such entries, separated by commas, or `none` for no option.
-/// - `number`, `date` and `datetime`: as in JSON and RFC 3339; there may be a space between date and time.
+/// - `number`: as in JSON, and also `+5` or `.5`.
+/// - `date` and `datetime`: as in RFC 3339; there may be a space between date and time.
 /// - `custom`: JSON. If the schema requires a string, its quotes may be left out: the entry `5` is then the string `"5"`.
 /// - `file`: a path. `confirm`: nothing.
 ///
@@ -53,7 +54,7 @@ pub fn parse_entry(form: &FeedbackSchema, text: &str) -> Result<Entry, String> {
         InputType::Number => parse_number(trimmed),
         InputType::Select => choose_option(&form.options, trimmed),
         InputType::Multiselect => choose_options(&form.options, trimmed),
-        InputType::Date => check_time(trimmed, |text| date::parse_date(text).is_some(), date::EXPECTED_DATE),
+        InputType::Date => accept_if_valid(trimmed, |text| date::parse_date(text).is_some(), date::EXPECTED_DATE),
         InputType::Datetime => check_date_time(trimmed),
         InputType::Confirm => Err("nothing is asked for: only approve or reject".to_owned()),
         InputType::Custom => parse_custom(form.custom_schema.as_ref(), trimmed),
@@ -80,7 +81,7 @@ fn parse_number(entry: &str) -> Result<Value, String> {
 
 fn check_date_time(entry: &str) -> Result<Value, String> {
     let joined = entry.replacen(' ', "T", 1);
-    check_time(
+    accept_if_valid(
         &joined,
         |text| date::parse_date_time(text).is_some(),
         date::EXPECTED_DATE_TIME,
@@ -88,7 +89,7 @@ fn check_date_time(entry: &str) -> Result<Value, String> {
 }
 
 /// Returns a date, or a date and time, unchanged if it is valid. `expected` says what to type, for the error.
-fn check_time(entry: &str, is_valid: impl Fn(&str) -> bool, expected: &str) -> Result<Value, String> {
+fn accept_if_valid(entry: &str, is_valid: impl Fn(&str) -> bool, expected: &str) -> Result<Value, String> {
     match is_valid(entry) {
         true => Ok(entry.into()),
         false => Err(format!("type {expected}")),
@@ -110,14 +111,14 @@ fn parse_custom(schema: Option<&Value>, entry: &str) -> Result<Value, String> {
 /// Returns the values of the options that `line` lists.
 fn choose_options(options: &[SelectOption], line: &str) -> Result<Value, String> {
     // A label may contain a comma, so try the whole line first.
-    let words: Vec<_> = match choose_option(options, line) {
+    let entries: Vec<_> = match choose_option(options, line) {
         Ok(value) => return Ok(Value::Array(vec![value])),
         Err(_) if line.eq_ignore_ascii_case("none") => return Ok(Value::Array(Vec::new())),
-        Err(_) => line.split(',').map(str::trim).filter(|word| !word.is_empty()).collect(),
+        Err(_) => line.split(',').map(str::trim).filter(|text| !text.is_empty()).collect(),
     };
     let mut values = Vec::new();
-    for word in words {
-        let value = choose_option(options, word)?;
+    for entry in entries {
+        let value = choose_option(options, entry)?;
         if !values.contains(&value) {
             values.push(value);
         }

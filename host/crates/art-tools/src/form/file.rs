@@ -55,7 +55,7 @@ pub(super) fn schema() -> Value {
     })
 }
 
-/// Returns what is wrong with the texts of a file that is valid under [`schema`].
+/// Returns what is wrong with the name, the media type or the data of a file that is valid under [`schema`].
 pub(super) fn problems(file: &Value) -> Vec<FileProblem> {
     let text = |name| file.get(name).and_then(Value::as_str).unwrap_or_default();
     let filename = (!is_filename(text("filename"))).then_some(FileProblem::Filename);

@@ -8,13 +8,13 @@ use crate::violation::Violations;
 /// The reason why the form of a question is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FormProblem {
-    /// The tool gave a value with an `inputType`, which is therefore no JSON Schema of the answer, but is no valid form either.
+    /// The value that the tool gave is no valid form, and its `inputType` shows that it is not the JSON Schema of an answer.
     #[error("it is neither a form nor a JSON Schema: {0}")]
     NotAForm(String),
     /// The form is nested too deeply, or has too many values.
     #[error("it is {0}")]
     TooComplex(#[from] TooLarge),
-    /// The form is too large.
+    /// The form has too many bytes as JSON.
     #[error("it has {0} bytes as JSON, more than {MAX_FORM_BYTES}: shorten it")]
     TooLarge(usize),
     /// A text of the form is too long.
@@ -27,7 +27,7 @@ pub enum FormProblem {
         /// Its maximum length in characters.
         limit: usize,
     },
-    /// A button has no text, or both have the same text.
+    /// The button to confirm or the button to cancel has no text, or both have the same text.
     #[error("`confirmLabel` and `cancelLabel` are empty or the same: give each button a text of its own")]
     Labels,
     /// There are too many options.

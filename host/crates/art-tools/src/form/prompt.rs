@@ -11,9 +11,10 @@ use crate::scalar::scalar_text;
 const MAX_ARGUMENT_CHARS: usize = 200;
 
 /// Returns `template` with each `{{name}}` replaced by the argument of that name: a scalar as text, all else as compact JSON.
-/// Each argument and the whole text are cut to a limit. A name that is no argument stays as it is.
+/// Each argument and the whole text are cut to a limit. If there is no such argument, `{{name}}` stays in the text.
 ///
-/// The model chose the arguments. So they are not searched for names again, and they can neither add a line break nor hide text.
+/// The model chose the arguments. So `{{name}}` in an argument is not replaced, and an argument can neither add a line break
+/// nor hide text.
 pub(super) fn interpolate(template: &str, arguments: &Value) -> String {
     let mut text = String::new();
     let mut rest = template;

@@ -397,7 +397,7 @@ proptest! {
     fn no_output_causes_a_panic_and_every_result_is_bounded(output in "\\PC{0,1500}", title in "\\PC{0,600}") {
         let success = Success { title: Some(title), ..success(&output) };
         let report = report_of(&tool(None), Ending::Success(success));
-        // More than an output of 1,000 bytes or an error about it, a title of 500 characters and the identifiers can have.
+        // An output of 1,000 bytes or an error about it, a title of 500 characters and the identifiers have fewer bytes in total.
         prop_assert!(text_len(&report.result) < 20_000);
     }
 }

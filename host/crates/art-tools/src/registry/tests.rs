@@ -34,7 +34,7 @@ fn a_registered_tool_is_found_by_its_name() {
 }
 
 #[test]
-fn an_invalid_name_is_refused_with_the_message_of_the_contract() {
+fn an_invalid_tool_name_is_refused_with_a_fixed_message() {
     let long = "a".repeat(65);
     // Two of the names are a letter that looks like an `a`: a Cyrillic letter and a full-width letter.
     for name in [

@@ -19,7 +19,7 @@ use tokio::runtime::Runtime as Executor;
 
 use super::attacks::{Attack, Expectation};
 use crate::error::CommandError;
-use crate::executor::new_executor;
+use crate::tokio_runtime::new_executor;
 
 /// The component of `attacker.wat`.
 const ATTACKER: &[u8] = include_bytes!("attacker.wasm");

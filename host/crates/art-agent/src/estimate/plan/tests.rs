@@ -140,11 +140,11 @@ fn a_step_that_will_not_run_is_not_estimated() {
     assert_eq!(calls.len(), 1);
 }
 
-/// Tokens of the request for the answer without outputs.
+/// Tokens that the request for the answer has if it contains no outputs of calls.
 const BASE_TOKENS: u64 = 100;
 
-/// Tokens of the request for the answer with the output of a call of `read`: [`BASE_TOKENS`] and one token for each three bytes
-/// of [`RECORDED_OUTPUT_BYTES`].
+/// Tokens that the request for the answer has if it contains the output of one call of `read`: [`BASE_TOKENS`], and one token for
+/// each three bytes of [`RECORDED_OUTPUT_BYTES`].
 const INPUT_TOKENS: Quantiles = Quantiles { median: 110, p95: 120 };
 
 #[test]

@@ -1,6 +1,6 @@
 //! Finds out whether a JSON fence (a Markdown code fence that begins with "```json") in a reply may be metadata. Metadata is not
 //! shown. The fence is metadata only if it contains one JSON object and if nothing but white space follows it until the reply
-//! ends. Its text is read character by character as it arrives.
+//! ends. The text in the fence is read character by character as it arrives.
 
 use serde::de::IgnoredAny;
 

@@ -172,7 +172,7 @@ impl AnswerFinder {
     fn read_tagged(&mut self, shown: &mut String) {
         loop {
             let found = self.pending.find(&[ANSWER_CLOSING_TAG, METADATA_TAG]);
-            // Metadata ends the answer, unless `</mainContent>` follows. Until this is known, text that begins with metadata is
+            // Metadata ends the answer, unless `</mainContent>` follows. Until this is known, the text from `<uiMetadata>` on is
             // not shown.
             let begins_with_metadata = self.pending.rest().starts_with(METADATA_TAG);
             match found {

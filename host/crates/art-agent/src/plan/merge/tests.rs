@@ -103,7 +103,7 @@ fn every_item_that_the_draft_for_a_new_question_does_not_name_is_removed() {
 }
 
 #[test]
-fn a_failed_item_is_tried_again_unless_the_draft_lists_it_as_failed() {
+fn a_new_question_tries_a_failed_item_again_unless_the_draft_lists_it_as_failed() {
     let old = [item_with_status("a", TodoItemStatus::Failed)];
     assert_eq!(
         plan_for_question(&old, vec![draft_item("a", &[])])[0].status,

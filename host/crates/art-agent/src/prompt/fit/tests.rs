@@ -119,6 +119,7 @@ fn the_results_of_earlier_steps_are_truncated_inside_their_section() {
     let line = remaining[0].content_text().lines().nth(3).unwrap();
     let steps: Value = serde_json::from_str(line).unwrap();
     let output = steps[0]["results"][0]["output"].as_str().unwrap();
+    // The output as JSON has 8 characters more than the text in it.
     assert!(output.ends_with("... [truncated 8008 of 9008 characters]"), "{output}");
     assert_eq!(steps[0]["result"], "ok");
     assert!(remaining[0].content_text().ends_with("\n\n## Tools\n[]"));

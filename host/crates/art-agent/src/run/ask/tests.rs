@@ -25,7 +25,8 @@ fn run_that_waits_for_a_plan() -> Run {
     run
 }
 
-/// Makes the open model calls that can be made, and returns their number.
+/// Makes the open model calls that can be made, and returns their number. The digests of their requests are empty, because they
+/// do not matter here.
 fn make_model_calls(run: &mut Run) -> usize {
     run.ask_models(1, |_| String::new()).calls.len()
 }
@@ -101,7 +102,7 @@ fn a_step_whose_request_cannot_be_shortened_fails_with_the_error_of_its_refused_
     };
     // The context is unbounded here, so the refused request counts as 0 tokens, and no request is shorter.
     run.apply(&failed).unwrap();
-    // The reply about `b` clears the last model error of the run, so the failure of `a` must come from its own call.
+    // The reply about `b` clears the last model error of the run, so `a` can get its error only from its own refused call.
     let reply_of_b = r#"{"content":"done","nextStepDecision":"complete_item"}"#;
     apply_reply(&mut run, reply_of_b);
     make_model_calls(&mut run);

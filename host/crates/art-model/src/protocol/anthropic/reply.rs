@@ -22,7 +22,7 @@ pub(super) struct Parser {
     state_to_send_back: StateToSendBack,
     /// The thinking block that is being read.
     open_thinking_block: Option<ThinkingBlock>,
-    /// Number of started blocks. An event without an index belongs to the last one.
+    /// Number of started blocks. An event without an index belongs to the block that started last.
     started_blocks: u64,
     /// Whether a message that did not stream was read. Such a reply is complete even without a stop reason.
     has_complete_message: bool,

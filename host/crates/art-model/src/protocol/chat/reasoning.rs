@@ -73,7 +73,7 @@ fn continues(last: &Value, piece: &Value) -> bool {
     matches!(kind, Some("reasoning.text" | "reasoning.summary")) && has_same("type") && has_same("index")
 }
 
-/// Appends the text or summary of `piece` to `last`, and replaces the other fields that are not null in `piece`.
+/// Appends the text or summary of `piece` to that of `last`, and copies the other fields of `piece` that are not null to `last`.
 fn append(last: &mut Value, piece: &Value) {
     let (Some(last), Some(piece)) = (last.as_object_mut(), piece.as_object()) else {
         return;

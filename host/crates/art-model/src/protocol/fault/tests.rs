@@ -71,6 +71,8 @@ fn the_message_of_a_provider_is_cleaned_and_shortened() {
         "'gsk_0123456789'",
         "https://a.org/v1?key=AIzaSyA1234567",
         "Authorization: Bearer abcdef1234",
+        "Bearer: 'abcdef1234'",
+        "Authorization=Bearerabcdef1234",
     ] {
         let body = json!({"error": {"message": format!("Incorrect API key provided: {secret}. Look it up.")}});
         let message = error_from_body(Some(401), &body).message;
@@ -84,7 +86,7 @@ fn the_message_of_a_provider_is_cleaned_and_shortened() {
 
 #[test]
 fn words_after_the_beginning_of_a_long_message_are_not_searched() {
-    // The limit in bytes lies inside a character, because each `\u{e9}` has two bytes and `a` comes before them.
+    // The limit `MAX_SEARCHED_BYTES` lies inside a character, because each `\u{e9}` has two bytes and `a` comes before them.
     let long_message = |end: &str| json!({"error": {"message": format!("a{} {end}", "\u{e9}".repeat(1_500))}});
     let error = error_from_body(Some(400), &long_message("context length"));
     assert_eq!(error.code, ModelErrorCode::Unknown);

@@ -88,7 +88,7 @@ fn a_reply_format_is_not_requested_together_with_tools() {
 }
 
 #[test]
-fn calls_of_another_model_get_a_placeholder_signature() {
+fn only_the_first_call_of_another_model_gets_a_placeholder_signature() {
     let calls = vec![tool_call("a", "f", "{}"), tool_call("b", "f", "{}")];
     let request = request_with(vec![Message::assistant_calls("", calls)]);
     for (model, has_placeholder) in [("gemini-3-flash", true), ("gemini-2.5-flash", false)] {
@@ -205,7 +205,7 @@ fn fields_of_the_wrong_type_are_ignored() {
 }
 
 #[test]
-fn the_key_has_its_own_header_and_models_have_no_prefix() {
+fn the_key_has_its_own_header_and_model_names_lose_their_prefix() {
     let codec = codec(PROTOCOL, "gemini");
     assert_eq!(codec.key_header(), KeyHeader::Plain("x-goog-api-key"));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Tells the model how much to think: by a level since Gemini 3, by a budget of tokens before.
+//! Tells the model how much to think: models since Gemini 3 by a level, older models by a number of tokens.
 
 use serde_json::{Value, json};
 

@@ -19,7 +19,7 @@ pub(super) struct Parser {
     /// The kind of the first thoughts. Thoughts of the other kind are ignored, because a provider may send both full thoughts
     /// and a summary of them.
     thought_kind: Option<ThoughtKind>,
-    /// Number of started items. An event without an index belongs to the last one.
+    /// Number of started items. An event without an index belongs to the item that started last.
     started_items: u64,
 }
 

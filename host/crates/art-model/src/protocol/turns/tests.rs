@@ -91,6 +91,7 @@ fn a_call_that_is_a_separate_message_becomes_an_assistant_turn() {
     let separate_call: Message =
         serde_json::from_value(json!({"role": "tool_request", "name": "f", "tool_call_id": "a", "content": {"x": 1}}))
             .unwrap();
+    // A call without a name is ignored.
     let nameless_call: Message = serde_json::from_value(json!({"role": "tool_request", "content": null})).unwrap();
     let result: Message = serde_json::from_value(json!({"role": "tool", "tool_call_id": "a", "content": "1"})).unwrap();
     let turns = turn_lines(vec![separate_call, result, nameless_call]);

@@ -1,11 +1,11 @@
-//! Tests that later questions of a thread can use the files of earlier questions, and tests of the earlier messages with which
-//! the run of a later question starts.
+//! Tests that later questions of a thread can use the files of earlier questions, and a test of the history limit, which bounds
+//! the number of earlier messages with which a run starts.
 
 use std::sync::Mutex;
 
 use super::*;
 
-/// Returns a question with the file `a.csv`.
+/// Returns a question to which `file` is attached.
 fn question_with_file(file: QueryAttachment) -> Question {
     Question {
         attachments: vec![file],

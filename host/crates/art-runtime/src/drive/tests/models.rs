@@ -19,8 +19,8 @@ async fn create_thread_with_model(runtime: &Runtime, provider: &str, model: &str
     runtime.store.create_thread(new).await.unwrap();
 }
 
-/// Returns a runtime that uses the embedded model and knows all providers. Models of `ollama` are set up, since it needs no
-/// key.
+/// Returns a runtime that uses the embedded model and knows all providers. Models of `ollama` can be used, since this
+/// provider needs no key.
 async fn runtime_with_providers() -> Runtime {
     Runtime::builder().build().await.unwrap()
 }
@@ -75,7 +75,7 @@ async fn a_model_that_the_question_names_takes_precedence_over_all_others() {
 }
 
 #[tokio::test]
-async fn the_error_for_a_model_that_is_not_set_up_names_the_setting_of_the_thread() {
+async fn the_error_for_a_model_that_is_not_set_up_names_the_thread_that_is_set_to_it() {
     let runtime = runtime_with_providers().await;
     create_thread_with_model(&runtime, "nobody", "x").await;
     let error = runtime.ask(question().in_thread("t")).await.unwrap_err();

@@ -87,11 +87,11 @@ async fn requests_for_threads_and_runs_of_others_fail_like_those_for_unknown_one
             let (_home, runtime) = runtime_with_population_tool();
             let (thread_id, trace_id) = create_thread_with_interrupted_run(&runtime, owner).await;
             let results = call_methods(&runtime, &thread_id, &trace_id, user).await;
-            let unknown = call_methods(&runtime, "unknown", "missing", user).await;
+            let results_for_unknown_ids = call_methods(&runtime, "unknown", "missing", user).await;
             let expected = if owner == user {
                 vec!["ok".to_owned(); 5]
             } else {
-                unknown
+                results_for_unknown_ids
             };
             assert_eq!(results, expected, "{owner:?} {user:?}");
         }

@@ -239,6 +239,7 @@ async fn the_next_question_of_a_thread_ends_its_interrupted_run() {
     let answer = first.ask(question_with_sequential_steps()).await.unwrap();
     let journal = stored_journal(first.store.as_ref(), &answer.trace_id).await;
     let (_home, mut second, _) = counting_runtime(replies(), Repeatable::Yes);
+    // The host stopped early in the run.
     let first_entries = &journal[..3];
     second.store = Arc::new(store_with_interrupted_run(&first, &answer, first_entries).await);
     assert_eq!(

@@ -121,8 +121,8 @@ pub(super) fn runtime_calling(tool: &str, count: u32) -> (tempfile::TempDir, Run
     ])
 }
 
-/// Creates a runtime with the tools `one`, `two` and `large`, which return these numbers and a large text, and the tools
-/// `fails` and `panics`. Its model gives `replies`, and fails when it is called once more.
+/// Creates a runtime with tools for tests: `one` returns 1, `two` returns 2, `large` returns a large text, `fails` fails,
+/// and `panics` panics. Its model gives `replies`, and fails when it is called once more.
 pub(super) fn scripted_runtime(replies: impl IntoIterator<Item = Reply>) -> (tempfile::TempDir, Runtime) {
     let (home, mut runtime) = runtime_with_population_tool();
     let tools = runtime.tools.registry();

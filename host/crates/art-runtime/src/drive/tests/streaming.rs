@@ -1,3 +1,5 @@
+//! The pieces of a model's replies, which a watcher gets as they arrive.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use art_core::provider::{ModelCapability, ModelRequest, RuntimeProviderConfig};

@@ -40,20 +40,20 @@ pub(super) fn call_model(
         request,
         ..
     } = call;
-    let call = StreamingCall {
+    let streaming_call = StreamingCall {
         id,
         phase: request.phase,
         may_answer,
         step: request.step.clone(),
     };
-    let call = CallInProgress {
-        call: Arc::new(call),
+    let in_progress = CallInProgress {
+        call: Arc::new(streaming_call),
         pieces: Some(runtime.engine.call(model, *request)),
         reply: ModelReply::default(),
         received: PartialReply::default(),
         failure: None,
     };
-    stream::unfold(Some(call), async |call| Some(advance(call?).await)).boxed()
+    stream::unfold(Some(in_progress), async |in_progress| Some(advance(in_progress?).await)).boxed()
 }
 
 /// Returns the next event, and the call unless this was its last event.

@@ -35,7 +35,7 @@ pub(in crate::drive) struct StreamingCall {
 
 /// A tool call that ended.
 pub(in crate::drive) struct EndedToolCall {
-    /// Number of the action, the batch of calls to which this call belongs.
+    /// Number of the action to which this call belongs, which is a batch of tool calls.
     pub(in crate::drive) action: ActionId,
     /// The plan item that made the call.
     pub(in crate::drive) item_id: String,

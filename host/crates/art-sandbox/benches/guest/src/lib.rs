@@ -58,7 +58,7 @@ pub fn call(input: &str) -> Outcome<String> {
     BENCH.run(&input, &Context::for_test())
 }
 
-/// Does the work of the tool without parsing its input and serializing its output. The kernels are not inlined, so that
+/// Does the work of the tool without parsing its input or serializing its output. The kernels are not inlined, so that
 /// they are compiled alike for the native and the WebAssembly build.
 #[must_use]
 pub fn compute(input: &Input) -> u64 {

@@ -112,7 +112,7 @@ impl OpenFile {
         self.file.set_len(length).map_err(|error| code_of_error(&error))
     }
 
-    /// Changes the times, if the file may be changed.
+    /// Changes the times. Fails if the guest may not set them.
     pub(super) fn set_times(&self, times: FileTimes) -> Result<(), ErrorCode> {
         if !self.may_set_times {
             return Err(ErrorCode::NotPermitted);

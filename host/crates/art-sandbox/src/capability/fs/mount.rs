@@ -42,8 +42,8 @@ enum BaseKind {
     Directory(Arc<Dir>),
     /// A file, or a path at which nothing exists.
     FileOrNothing {
-        /// Whether the right leads to the path of the grant itself, and not to one below it. [`Base::of_file_or_nothing`] has
-        /// resolved all links in the path of the grant, so no link is followed.
+        /// Whether the right leads to the path of the grant itself, and not to a path below it. If so, a link at the end of the
+        /// path is not followed, because [`Base::of_file_or_nothing`] has resolved the links in the path of the grant already.
         is_path_of_grant: bool,
     },
 }

@@ -33,7 +33,7 @@ impl CallState {
         operation: impl FnOnce(&mut Self) -> FsResult<T>,
     ) -> FsResult<T> {
         let kind = CrossingKind::File;
-        // Only a replay has a next recorded answer. A replay is recorded too.
+        // Only a replay has a next recorded answer. The answer also goes into the record that the replay itself makes.
         if let Some(recorded) = self.outside.next_recorded(kind).map_err(Fault::Trap)? {
             self.outside.record(recorded.clone());
             return recorded_result(recorded)
@@ -225,6 +225,7 @@ impl FileValue for DescriptorType {
     }
 }
 
+/// What the guest may do with a descriptor.
 impl FileValue for DescriptorFlags {
     fn answer(&self) -> FileAnswer {
         let has = |flag| self.contains(flag);

@@ -108,7 +108,7 @@ impl Status {
     pub(super) fn hash(&self) -> MetadataHashValue {
         let mut hasher = blake3::Hasher::new();
         match self {
-            // The prefix keeps the hashes of paths apart from those of inode numbers.
+            // The prefix, whose text has no meaning, keeps the hashes of paths apart from those of inode numbers.
             Self::DirectoryPath(path) => hasher.update(b"above").update(path.as_bytes()),
             Self::Metadata(metadata) => {
                 let (device, inode) = identity(metadata);

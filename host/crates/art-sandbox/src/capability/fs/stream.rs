@@ -82,7 +82,7 @@ impl OutputStream for FileWriter {
         Ok(())
     }
 
-    /// Returns the maximum even if less of the quota remains, so that the write itself fails with the right code.
+    /// Returns the maximum even if less of the quota remains. A write that exceeds the quota fails with `insufficient-space`.
     fn check_write(&mut self) -> StreamResult<usize> {
         Ok(MAX_TRANSFER_BYTES)
     }

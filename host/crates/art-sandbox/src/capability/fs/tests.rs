@@ -552,8 +552,8 @@ fn nothing_is_moved_or_linked_from_one_grant_to_another() {
     tree.rename(from, ("", "one/b")).unwrap();
 }
 
-/// Creates the tree of a call with a right to `host_path`, which the guest sees as `data`. The right belongs to `grant`, but the
-/// changes are staged: they go to a staging area in `folder`, where they wait until a person commits them.
+/// Creates the tree of a call with a right to `host_path`, which the guest sees as `data`. The right belongs to a copy of `grant`
+/// with `stage = true`: changes go to a staging area in `folder`, where they wait until a person commits them.
 fn staged_tree(folder: &Path, grant: FsGrant, host_path: PathBuf) -> FileTree {
     let grant = FsGrant { stage: true, ..grant };
     let grants = CallGrants {

@@ -15,7 +15,7 @@ use wasmtime_wasi_http::{Error, WasiBody};
 use super::limits::MAX_REQUEST_BODY_BYTES;
 use super::network::NetworkTask;
 
-/// The number of bytes in the bodies of all requests and responses of one call, as far as they have passed.
+/// The number of bytes that have passed so far in the bodies of all requests and responses of one call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Traffic(Arc<AtomicU64>);
 
@@ -140,7 +140,7 @@ impl Body for RequestBody {
 
     fn size_hint(&self) -> SizeHint {
         match self.canary_filter.holds_bytes() {
-            // What is held back is not in the hint of the body.
+            // The size hint of `body` does not include the bytes that the filter holds back.
             true => SizeHint::default(),
             false => self.body.size_hint(),
         }

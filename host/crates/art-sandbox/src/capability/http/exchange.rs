@@ -60,7 +60,7 @@ impl Exchange {
             .max_buf_size(MAX_HEADER_BYTES)
             .handshake(connection)
             .await;
-        let (sender, connection) = match handshake {
+        let (sender, connection_driver) = match handshake {
             Ok(connected) => connected,
             Err(error) => return fail(self.head_sender, Failure::Other(connection_error(&error))),
         };
@@ -69,7 +69,7 @@ impl Exchange {
         tokio::select! {
             () = &mut exchange => {}
             // The connection is closed, but the rest of the response may still have to be passed on to the guest.
-            _ = connection => exchange.await,
+            _ = connection_driver => exchange.await,
         }
     }
 

@@ -8,7 +8,7 @@ use wasmtime_wasi_http::RequestOptions;
 pub(super) const MAX_REQUESTS: u64 = 16;
 /// Number of requests of one call that are open at the same time. A request is open until its response is read or dropped.
 pub(super) const MAX_OPEN_REQUESTS: usize = 4;
-/// Length of a URL in bytes, as most servers limit it.
+/// Length of a URL in bytes. Most servers have a similar limit.
 pub(super) const MAX_URL_BYTES: usize = 8 << 10;
 /// Size of the body of a request in bytes.
 pub(super) const MAX_REQUEST_BODY_BYTES: u64 = 1 << 20;

@@ -50,7 +50,7 @@ pub(super) enum ConnectError {
     ResolveTimeout,
     /// No address accepted the connection.
     Refused,
-    /// It took too long to connect.
+    /// It took too long to connect, or to set up TLS.
     Timeout,
     /// The certificate is not valid for the host, or the host does not use TLS.
     Tls(io::Error),

@@ -14,8 +14,8 @@ use wasmtime_wasi_http::Error;
 /// redacted. They are removed from a request to which a secret is added.
 const REMOVED_WITH_SECRET: [HeaderName; 3] = [ACCEPT_ENCODING, IF_RANGE, RANGE];
 
-/// Headers of a response that are about the identity of the sender of its request. The guest does not get them if the request
-/// had a secret.
+/// Headers of a response that are about the identity of whoever sent the request. The guest does not get them if the request had
+/// a secret.
 const ABOUT_IDENTITY: [HeaderName; 3] = [
     SET_COOKIE,
     WWW_AUTHENTICATE,
@@ -38,9 +38,9 @@ pub(super) fn add(
     target: &RequestTarget,
     headers: &mut HeaderMap,
 ) -> Result<(), SecretNotAdded> {
-    let name = HeaderName::try_from(&secret_header.header).map_err(|_invalid| SecretNotAdded::InvalidHeader)?;
-    if headers.contains_key(&name) {
-        let reason = format!("the grant itself sets the header `{name}`");
+    let header_name = HeaderName::try_from(&secret_header.header).map_err(|_invalid| SecretNotAdded::InvalidHeader)?;
+    if headers.contains_key(&header_name) {
+        let reason = format!("the grant itself sets the header `{header_name}`");
         let origin = target.origin().to_string();
         let capability = art_core::capability::Capability::Http;
         return Err(SecretNotAdded::Denied(Denial::new(
@@ -61,7 +61,7 @@ pub(super) fn add(
     for name in &REMOVED_WITH_SECRET {
         headers.remove(name);
     }
-    headers.insert(name, value);
+    headers.insert(header_name, value);
     Ok(())
 }
 

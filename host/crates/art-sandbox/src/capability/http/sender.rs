@@ -22,9 +22,9 @@ use crate::denials::Denials;
 
 /// The result of sending a request, as `wasmtime_wasi_http` wants it: the response, and the work that remains.
 type Sent = (Response<WasiBody>, Remaining);
-/// A future that ends when one side of an exchange is done, with its error if it failed. `send_request` takes one for the
-/// processing of the response and returns one for the sending of the request. A [`Sender`] ignores the one that it takes, and
-/// returns one that is ready at once, because the body of the response reports later errors.
+/// A future that ends when the rest of some work on a request is done, with an error if it failed. As a parameter of
+/// `send_request`, it is about the processing of the response, and a [`Sender`] ignores it. In the result of `send_request`, it
+/// is about the sending of the request, and is ready at once, because the body of the response reports later errors.
 type Remaining = Box<dyn Future<Output = Result<(), Error>> + Send>;
 type Sending = Box<dyn Future<Output = Result<Sent, Error>> + Send>;
 
@@ -54,8 +54,9 @@ impl Gate {
         }
     }
 
-    /// Checks a request against the rights of the call and the maximum number of requests. If a right allows it, counts it and
-    /// returns its address and the operator's grant that the right comes from. If not, returns the error that the guest sees. Does not look up the host.
+    /// Checks a request against the rights of the call and the maximum number of requests. If both allow it, counts it, and
+    /// returns its address and the operator's grant that the right comes from. Otherwise returns the error that the guest sees.
+    /// Does not look up the host.
     fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Address, Arc<HttpGrant>), Error> {
         self.check_for_canary(request)?;
         let address = Address::parse(request.uri())?;

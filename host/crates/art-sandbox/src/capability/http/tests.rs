@@ -128,7 +128,7 @@ impl Resolve for TestResolver {
     }
 }
 
-/// The requests of one call.
+/// Sends the requests of one tool call, with the grants of this call.
 struct Call {
     sender: Sender,
     resolver: TestResolver,

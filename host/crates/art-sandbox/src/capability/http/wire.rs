@@ -16,14 +16,14 @@ pub(super) struct ResponseTooLarge;
 /// A connection that fails when more than [`MAX_RESPONSE_BYTES`] are received.
 pub(super) struct LimitedConnection<C> {
     connection: C,
-    received: u64,
+    received_bytes: u64,
 }
 
 impl<C> LimitedConnection<C> {
     pub(super) const fn new(connection: C) -> Self {
         Self {
             connection,
-            received: 0,
+            received_bytes: 0,
         }
     }
 }
@@ -32,10 +32,10 @@ impl<C: AsyncRead + Unpin> AsyncRead for LimitedConnection<C> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.connection).poll_read(cx, buf))?;
-        self.received = self
-            .received
+        self.received_bytes = self
+            .received_bytes
             .saturating_add(buf.filled().len().saturating_sub(before) as u64);
-        Poll::Ready(if self.received > MAX_RESPONSE_BYTES {
+        Poll::Ready(if self.received_bytes > MAX_RESPONSE_BYTES {
             Err(io::Error::other(ResponseTooLarge))
         } else {
             Ok(())

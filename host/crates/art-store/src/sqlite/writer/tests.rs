@@ -125,7 +125,7 @@ fn after_an_io_failure_the_whole_group_fails_and_later_writes_are_refused() {
 }
 
 #[test]
-fn a_write_is_made_even_if_its_caller_was_dropped() {
+fn a_write_is_made_even_if_its_caller_no_longer_waits() {
     let mut writer = writer();
     let QueuedJob(abandoned, receiver) = job(insert(1));
     drop(receiver);

@@ -15,11 +15,11 @@ test_each_store! {
     a_commit_stores_all_its_parts_and_returns_what_it_stored,
     a_refused_commit_changes_nothing,
     the_commit_that_begins_a_run_can_have_events_and_end_the_run,
-    a_new_run_that_differs_in_identifier_or_thread_from_its_commit_is_refused,
+    a_commit_can_begin_only_its_own_run_in_the_thread_of_its_lease,
     a_run_that_has_ended_accepts_no_commit,
     committing_a_state_increments_its_version,
     an_observation_of_another_thread_is_refused,
-    committed_and_recorded_observations_share_one_sequence,
+    observations_of_commits_and_other_observations_are_numbered_together,
     suspending_or_ending_a_run_sets_its_end_time_and_resuming_clears_it,
     an_empty_commit_is_accepted,
     each_distinct_blob_reduces_the_remaining_blob_bytes_of_its_run,
@@ -159,7 +159,7 @@ async fn the_commit_that_begins_a_run_can_have_events_and_end_the_run(fixture: T
     assert_eq!(fixture.store.get_run("r").await.unwrap(), Some(run));
 }
 
-async fn a_new_run_that_differs_in_identifier_or_thread_from_its_commit_is_refused(fixture: TestStore) {
+async fn a_commit_can_begin_only_its_own_run_in_the_thread_of_its_lease(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await.with_thread("other").await;
     for begin in [new_run("other", "t"), new_run("r", "other")] {
         let commit = Commit {
@@ -272,7 +272,7 @@ async fn equal_events_of_two_runs_have_different_digests(fixture: TestStore) {
     assert_ne!(first.digest, second.digest);
 }
 
-async fn committed_and_recorded_observations_share_one_sequence(fixture: TestStore) {
+async fn observations_of_commits_and_other_observations_are_numbered_together(fixture: TestStore) {
     let fixture = with_run(fixture).await;
     for _ in 0..2 {
         fixture.store.record(thought("t")).await.unwrap();

@@ -96,7 +96,7 @@ async fn an_expired_lease_that_nobody_took_can_be_renewed_and_used(fixture: Test
 }
 
 /// Asserts that a lease of the thread `t` can neither be renewed nor used, and that a refused commit with it begins no run.
-async fn assert_lost(fixture: &TestStore, lease: &Lease) {
+async fn assert_unusable(fixture: &TestStore, lease: &Lease) {
     let error = fixture.store.renew_lease(lease).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -112,14 +112,14 @@ async fn a_lost_lease_can_neither_be_renewed_nor_used(fixture: TestStore) {
     let lost = acquire(&fixture).await;
     fixture.clock.advance(limits::LEASE_MS);
     acquire(&fixture).await;
-    assert_lost(&fixture, &lost).await;
+    assert_unusable(&fixture, &lost).await;
 }
 
 async fn a_released_lease_can_neither_be_renewed_nor_used(fixture: TestStore) {
     let fixture = fixture.with_thread("t").await;
     let released = acquire(&fixture).await;
     fixture.store.release_lease(&released).await.unwrap();
-    assert_lost(&fixture, &released).await;
+    assert_unusable(&fixture, &released).await;
 }
 
 async fn releasing_a_lost_lease_does_not_release_the_new_one(fixture: TestStore) {
@@ -157,10 +157,10 @@ async fn numbers_of_leases_grow_even_if_the_thread_is_deleted_and_created_again(
     let lost = acquire(&fixture).await;
     fixture.clock.advance(limits::LEASE_MS);
     assert!(fixture.store.delete_thread("t").await.unwrap());
-    assert_lost(&fixture, &lost).await;
+    assert_unusable(&fixture, &lost).await;
     let fixture = fixture.with_thread("t").await;
     assert!(acquire(&fixture).await.number > lost.number);
-    assert_lost(&fixture, &lost).await;
+    assert_unusable(&fixture, &lost).await;
 }
 
 async fn exactly_one_of_64_callers_acquires_a_lease(fixture: TestStore) {
@@ -280,8 +280,8 @@ async fn a_thread_that_does_not_exist_has_no_lease(fixture: TestStore) {
         thread_id: "t".to_owned(),
         number: 0,
     };
-    assert_lost(&fixture, &never_acquired).await;
+    assert_unusable(&fixture, &never_acquired).await;
     fixture.store.release_lease(&never_acquired).await.unwrap();
     let fixture = fixture.with_thread("t").await;
-    assert_lost(&fixture, &never_acquired).await;
+    assert_unusable(&fixture, &never_acquired).await;
 }

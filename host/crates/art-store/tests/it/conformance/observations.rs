@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::fixture::{START_TIME, TestStore, new_observation, thought};
 
 test_each_store! {
-    the_store_assigns_identifier_sequence_time_and_title,
+    the_store_assigns_an_identifier_a_sequence_a_time_and_a_title,
     sequences_start_at_one_in_each_thread,
     a_refused_observation_does_not_use_up_a_sequence,
     sequences_have_no_gaps_with_64_writers,
@@ -24,7 +24,7 @@ async fn list_sequences(fixture: &TestStore, filter: ObservationFilter) -> Vec<u
     found.into_iter().map(|observation| observation.sequence).collect()
 }
 
-async fn the_store_assigns_identifier_sequence_time_and_title(fixture: TestStore) {
+async fn the_store_assigns_an_identifier_a_sequence_a_time_and_a_title(fixture: TestStore) {
     const UUID_LENGTH: usize = 36;
     let fixture = fixture.with_thread("t").await;
     let mut new = new_observation("t", ObservationType::ToolExecution, json!({"b": 0.1, "a": [1, null]}));

@@ -299,7 +299,7 @@ async fn a_list_has_at_most_the_maximum_number_of_entries(fixture: TestStore) {
     }
 }
 
-// A database might compare identifiers by the rules of a language instead, or treat prefixes as patterns.
+// A database might instead compare identifiers by the sorting rules of a human language, or treat prefixes as patterns.
 async fn identifiers_are_compared_by_their_bytes(fixture: TestStore) {
     let mut fixture = fixture;
     let ids = ["a", "A", "a_b", "aXb", "a%", "\u{e9}", "e\u{301}", "a "];

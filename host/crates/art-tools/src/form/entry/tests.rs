@@ -27,7 +27,7 @@ fn parsed_answer(form: &FeedbackSchema, text: &str) -> Value {
     }
 }
 
-/// Returns the message to a person who types `text`, which is refused.
+/// Returns the error message that a person gets after typing `text`.
 fn entry_error(form: &FeedbackSchema, text: &str) -> String {
     parse_entry(form, text).unwrap_err()
 }
@@ -114,7 +114,7 @@ fn an_entry_that_may_mean_several_options_is_refused() {
 }
 
 #[test]
-fn options_whose_names_differ_only_in_case_are_distinct() {
+fn options_whose_values_differ_only_in_case_are_distinct() {
     let options = json!({"options": [{"value": "a", "label": "first"}, {"value": "A", "label": "second"}]});
     let form = form("select", options);
     assert_eq!(parsed_answer(&form, "a"), json!("a"));
@@ -179,7 +179,7 @@ fn dates_and_times_are_those_of_rfc_3339() {
 }
 
 #[test]
-fn a_file_is_named_by_its_path_which_is_not_read() {
+fn parsing_the_path_of_a_file_does_not_read_the_file() {
     assert_eq!(
         parse_entry(&form("file", json!({})), " /no/such file \n"),
         Ok(Entry::File("/no/such file".to_owned()))
@@ -187,7 +187,7 @@ fn a_file_is_named_by_its_path_which_is_not_read() {
 }
 
 #[test]
-fn a_confirmation_accepts_no_entry() {
+fn any_text_typed_into_a_confirmation_is_refused() {
     assert_eq!(
         entry_error(&form("confirm", json!({})), "yes"),
         "nothing is asked for: only approve or reject"
@@ -196,14 +196,14 @@ fn a_confirmation_accepts_no_entry() {
 
 #[test]
 fn a_custom_answer_is_json() {
-    let any = form("custom", json!({}));
-    assert_eq!(parsed_answer(&any, " {\"n\": [1]} "), json!({"n": [1]}));
+    let custom = form("custom", json!({}));
+    assert_eq!(parsed_answer(&custom, " {\"n\": [1]} "), json!({"n": [1]}));
     insta::assert_snapshot!(
-        entry_error(&any, "{n: 1}"),
+        entry_error(&custom, "{n: 1}"),
         @r#"this is not JSON: key must be a string at line 1 column 2; type a value such as {"name": "value"}, [1, 2] or "text""#
     );
-    assert!(entry_error(&any, "{\"a\": 1, \"a\": 2}").contains("two properties named"));
-    assert!(entry_error(&any, &"[".repeat(MAX_DEPTH + 1)).contains("nested"));
+    assert!(entry_error(&custom, "{\"a\": 1, \"a\": 2}").contains("two properties named"));
+    assert!(entry_error(&custom, &"[".repeat(MAX_DEPTH + 1)).contains("nested"));
 }
 
 #[test]
@@ -293,14 +293,14 @@ proptest! {
             json!({"value": value, "label": format!("{label}.")})
         };
         let options: Vec<Value> = labels.iter().enumerate().map(option).collect();
-        let one = form("select", json!({"options": options}));
-        let all = form("multiselect", json!({"options": options}));
+        let select = form("select", json!({"options": options}));
+        let multiselect = form("multiselect", json!({"options": options}));
         let mut typed = Vec::new();
         for (n, option) in options.iter().enumerate() {
             typed.push(format!("#{}", n + 1));
-            prop_assert_eq!(accepted_answer(&one, &typed[n]), Some(option["value"].clone()));
+            prop_assert_eq!(accepted_answer(&select, &typed[n]), Some(option["value"].clone()));
         }
         let values: Value = options.iter().map(|option| option["value"].clone()).collect();
-        prop_assert_eq!(accepted_answer(&all, &typed.join(", ")), Some(values));
+        prop_assert_eq!(accepted_answer(&multiselect, &typed.join(", ")), Some(values));
     }
 }

@@ -52,7 +52,7 @@ fn input_schema() -> CompiledSchema {
     CompiledSchema::new(&schema, Root::Object).unwrap()
 }
 
-/// Checks an approval with these further fields.
+/// Checks an approval that has these fields besides `approved` and `timestamp`.
 fn approve(question: &SuspendedCall, fields: Value) -> Result<Feedback, String> {
     check_feedback(question, Some(&input_schema()), feedback(true, fields)).map_err(|errors| errors.to_string())
 }
@@ -63,7 +63,7 @@ fn checked_answer(question: &SuspendedCall, fields: Value) -> Option<Value> {
 }
 
 #[test]
-fn an_answer_under_any_of_its_names_is_moved_to_value() {
+fn an_answer_in_text_input_or_selected_values_is_moved_to_value() {
     let text = question(json!({"inputType": "text"}));
     assert_eq!(checked_answer(&text, json!({"value": "a"})), Some(json!("a")));
     assert_eq!(checked_answer(&text, json!({"textInput": "a"})), Some(json!("a")));
@@ -195,7 +195,7 @@ fn every_problem_of_a_decision_is_named() {
 }
 
 #[test]
-fn the_comment_and_the_metadata_are_kept() {
+fn the_reason_and_the_metadata_are_kept() {
     let fields = json!({"reason": "fine", "metadata": {"client": "web"}});
     let checked = approve(&question(json!({"inputType": "confirm"})), fields).unwrap();
     assert_eq!(
@@ -247,13 +247,13 @@ fn any_input_type() -> impl Strategy<Value = InputType> {
 
 proptest! {
     #[test]
-    fn checking_feedback_never_panics_and_is_idempotent(input_type in any_input_type(), schema_and_default in any_json(), value in any_json(), rules in any_json()) {
+    fn checking_feedback_never_panics_and_is_idempotent(input_type in any_input_type(), schema_and_default in any_json(), value in any_json(), pattern_and_min in any_json()) {
         let mut question = question(json!({"inputType": "confirm"}));
         // The form is not admitted: another program may have changed it after it was stored.
         question.form.input_type = input_type;
         question.form.custom_schema = Some(schema_and_default.clone());
         question.form.default_value = Some(schema_and_default.clone());
-        let validation = json!({"pattern": rules.to_string(), "min": rules, "minLength": 2});
+        let validation = json!({"pattern": pattern_and_min.to_string(), "min": pattern_and_min, "minLength": 2});
         question.form.validation = serde_json::from_value(validation).ok();
         let fields = json!({"value": value, "modifiedArgs": value, "selectedValues": [value]});
         let checked = check_feedback(&question, Some(&input_schema()), feedback(true, fields));

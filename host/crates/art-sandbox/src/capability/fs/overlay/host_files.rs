@@ -1,4 +1,4 @@
-//! The granted files on the host, which are only read.
+//! The files of a grant whose changes are staged, as they are on the host. They are never changed here: changes go to a draft.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -110,8 +110,8 @@ impl HostFiles {
         })
     }
 
-    /// Returns the names and types of what is in a directory. Returns an empty list if the directory does not exist on the host,
-    /// because the call created it in the draft. A name that is not UTF-8 is an error.
+    /// Returns the names and types of what is in a directory. A directory that the call created in the draft does not exist on
+    /// the host, and its list is empty. A name that is not UTF-8 is an error.
     pub(super) fn list(&self, path_in_dir: &str) -> Result<Vec<(String, DescriptorType)>> {
         let code = |error: io::Error| code_of_error(&error);
         let path = if path_in_dir.is_empty() { "." } else { path_in_dir };

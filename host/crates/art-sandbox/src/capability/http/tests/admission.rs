@@ -87,6 +87,7 @@ async fn a_wildcard_stands_for_at_least_one_whole_label() {
 #[tokio::test]
 async fn a_guest_gets_the_same_error_whatever_the_reason_of_a_denial() {
     let mut errors = Vec::new();
+    // The first URL has no grant. The other two have one, but the address of the host is not public.
     for (url, resolver) in [
         ("http://unknown.example/", TestResolver::default()),
         (

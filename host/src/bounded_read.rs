@@ -12,7 +12,7 @@ use crate::error::CommandError;
 pub(crate) fn read_text(source: impl Read, name: impl AsRef<Path>, max_bytes: u64) -> Result<String, CommandError> {
     let name = name.as_ref();
     art_files::read_text(source, max_bytes).map_err(|error| {
-        if is_invalid_text(&error) {
+        if is_too_long_or_not_utf8(&error) {
             return CommandError::Usage(format!("`{}` cannot be used: {error}", name.display()));
         }
         CommandError::file("read", name)(error)
@@ -40,7 +40,7 @@ pub(crate) fn read_line(input: &mut impl BufRead, max_bytes: u64) -> std::io::Re
 
 /// Returns whether an error of [`read_line`] or [`art_files::read_text`] means that the text is too long or not UTF-8, and not
 /// that reading failed.
-pub(crate) fn is_invalid_text(error: &std::io::Error) -> bool {
+pub(crate) fn is_too_long_or_not_utf8(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::FileTooLarge | ErrorKind::InvalidData)
 }
 
@@ -65,7 +65,7 @@ mod tests {
         const MAX_BYTES: u64 = 5;
         for invalid in [&b"xxxxx\n"[..], b"xxxxxxxxx\n", b"\xff\n"] {
             let mut input = &[invalid, b"next\n"].concat()[..];
-            assert!(is_invalid_text(&read_line(&mut input, MAX_BYTES).unwrap_err()));
+            assert!(is_too_long_or_not_utf8(&read_line(&mut input, MAX_BYTES).unwrap_err()));
             assert_eq!(read_line(&mut input, MAX_BYTES).unwrap().unwrap(), "next\n");
             assert_eq!(read_line(&mut input, MAX_BYTES).unwrap(), None);
         }
