@@ -59,7 +59,7 @@ fn stdout() -> std::io::Stdout {
     std::io::stdout()
 }
 
-/// Writes an answer to stdout as indented JSON. Control characters are written as `\uXXXX`.
+/// Writes a value to stdout as indented JSON. Control characters are written as `\uXXXX`.
 pub fn json<T: Serialize>(value: &T) {
     let text = serde_json::to_string_pretty(value).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"));
     print(&escape_json(&text));

@@ -64,7 +64,8 @@ impl From<&ExecutionMetadata> for UsageSummary {
             input_tokens: metadata.tokens.prompt_tokens,
             output_tokens: metadata.tokens.completion_tokens,
             cost_usd: metadata.llm_metadata.cost_usd.unwrap_or_default(),
-            // `llm_cost` is absent if a call has no known price. `llm_metadata` sums up the calls with a known price.
+            // `llm_cost` is absent if there was no call, or if a call has no known price. `llm_metadata` sums up the calls with a
+            // known price.
             has_unknown_price: metadata.llm_calls > 0 && metadata.llm_cost.is_none(),
             estimated_calls: metadata.estimated_calls.into(),
         }

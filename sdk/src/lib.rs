@@ -38,7 +38,8 @@ mod context;
 mod convert;
 mod error;
 pub mod files;
-// Not with WASI: the C library there has an allocator too, and memory from one of the two could be freed by the other.
+// This module defines the allocator of a component without WASI. With WASI, the C library has an allocator already, and one
+// allocator could free memory of the other.
 #[cfg(any(test, all(feature = "heap", target_family = "wasm", target_os = "unknown")))]
 mod heap;
 mod host;

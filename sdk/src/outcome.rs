@@ -75,7 +75,7 @@ pub struct Suspension {
 }
 
 impl Suspension {
-    /// Creates a request for approval.
+    /// Creates a question that the person approves or rejects.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -97,7 +97,7 @@ impl Suspension {
         self
     }
 
-    /// Asks for a value that is valid under `schema`, or for an answer to the form `schema`.
+    /// Sets what the person has to answer: `schema` is the JSON Schema of the answer, or a form (an object with `inputType`).
     pub fn feedback_schema(mut self, schema: impl Into<Value>) -> Self {
         self.feedback_schema = Some(schema.into());
         self

@@ -22,7 +22,7 @@ pub fn never_null(schema: &mut Schema) {
 }
 
 fn remove_null(property: &mut Value) {
-    // An optional field of a type with several schemas, such as an enum with documented variants.
+    // The schema of an optional field has `anyOf` if its type is, for example, an enum with documented variants.
     if let Some(branches) = property.get_mut("anyOf").and_then(Value::as_array_mut) {
         branches.retain(|branch| *branch != json!({"type": "null"}));
     }

@@ -43,8 +43,8 @@ fn generate<T: JsonSchema>(contract: Contract) -> Value {
     }
 }
 
-/// Removes `format` where it names a Rust number type, which is not a format of JSON Schema; `minimum` and `maximum`
-/// stay.
+/// Removes each `format` that names a type of number, such as `int64` or `double`, which is not a format of JSON Schema.
+/// `minimum` and `maximum` stay.
 #[derive(Clone, Debug)]
 struct DropNumberFormats;
 

@@ -27,7 +27,7 @@ pub struct Example {
     pub ask: Option<&'static str>,
 }
 
-/// Everything that the attribute `#[tool]` knows about a function. Implemented only by code that it generates.
+/// Everything that the attribute `#[tool]` knows about a function. Only code that `#[tool]` generates implements this trait.
 #[doc(hidden)]
 pub trait Definition {
     /// The tool's name.
@@ -150,8 +150,8 @@ impl Tool {
 fn run<D: Definition>(input: &str, context: &Context) -> Outcome<String> {
     match D::Input::parse(input) {
         Ok(input) => serialize_output(D::call(input, context).finish(D::to_tool_error)),
-        // Before the host calls a component, it checks the arguments against the schema. So in a component, only a rule that a
-        // schema cannot express fails here.
+        // Before the host calls a component, it checks the arguments against the schema. So arguments that fail here in a
+        // component break a rule that a schema cannot express.
         Err(error) => Outcome::Failure(ToolError::validation(format_args!(
             "the arguments of `{}` are not valid: {error}",
             D::NAME

@@ -1,4 +1,4 @@
-//! The cache of compiled code: code in it is used if it is authentic, and replaced by newly compiled code if it is not.
+//! The cache of compiled code: cached code that is authentic is used, and other cached code is replaced by newly compiled code.
 
 use std::fs;
 use std::path::{Path, PathBuf};

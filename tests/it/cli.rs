@@ -345,7 +345,7 @@ fn a_file_that_is_not_a_database_is_refused_and_kept() {
     let home = Home::new();
     fs::create_dir(home.dir.path().join("state")).unwrap();
     let path = home.dir.path().join("state/art.db");
-    // Otherwise, dropping the home would read its runs from the database, in order to replay them.
+    // Without this call, dropping the home would read its runs from the database, in order to replay them.
     home.skip_check_on_drop();
     fs::write(&path, "this is not a database").unwrap();
     let ran = home.art(&["thread", "list"]);
@@ -415,7 +415,7 @@ fn the_embedded_model_reaches_the_goals_of_the_evaluation() {
     assert_eq!(report["cases"], 52);
     assert!(share("toolsRight", "expectedCalls") >= 0.85, "{report}");
     assert!(share("callsRight", "expectedCalls") >= 0.60, "{report}");
-    // The number of calls in excess of the expected number.
+    // `invented` is the number of calls in excess of the expected number.
     assert_eq!(report["invented"], 0);
 }
 

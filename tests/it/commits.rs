@@ -38,8 +38,8 @@ impl Model for InstantModel {
     }
 }
 
-/// Returns the number of commits of a run. For each item of `dependencies`, its plan has a step, which makes one call. The item
-/// lists the identifiers of the earlier steps that this step needs.
+/// Returns the number of commits of a run. The plan of the run has one step for each item of `dependencies`. The item lists the
+/// identifiers of the earlier steps that its step needs. Each step makes one call.
 async fn commits_of_run(dependencies: &[Vec<String>]) -> u64 {
     let step = |(number, dependencies)| {
         json!({

@@ -162,8 +162,8 @@ fn the_compiler_does_not_inherit_the_environment() {
 }
 
 /// Returns whether a process is running. A process that has ended does not count, even if nobody has waited for it.
-fn is_running(process: &str) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+fn is_running(pid: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     !matches!(state, None | Some('Z' | 'X'))
 }
@@ -186,10 +186,10 @@ fn a_compiler_exits_when_its_host_is_killed() {
     fs::create_dir(home.dir.path().join("cache")).unwrap();
     fs::write(home.plugins().join("slow.wasm"), slow_component()).unwrap();
     let mut host = home.start(&["tool", "list"]);
-    let process = host.id();
+    let host_pid = host.id();
     // The compiler is a child of the thread that waits for it.
     let compiler = wait_for(|| {
-        let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
+        let tasks = fs::read_dir(format!("/proc/{host_pid}/task")).ok()?;
         let children = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("children")).ok());
         let all: String = children.collect();
         all.split_whitespace().last().map(str::to_owned)

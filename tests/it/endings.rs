@@ -19,8 +19,8 @@ const LITTLE_TIME: Limits = Limits {
     host_calls: u64::MAX,
     ..Limits::EXECUTE
 };
-/// Few calls into the host. A guest that asks for random bytes makes them within a few hundredths of a second, even in a debug
-/// build, which generates random bytes slowly.
+/// Few calls into the host. A guest that asks for random bytes makes so few calls within a few hundredths of a second, even in a
+/// debug build, which generates random bytes slowly.
 const FEW_HOST_CALLS: Limits = Limits {
     host_calls: 200,
     ..Limits::EXECUTE

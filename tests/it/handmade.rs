@@ -160,7 +160,7 @@ impl Handmade<'_> {
 
     /// Returns the record that `schema` returns.
     fn schema_record(&self) -> SchemaRecord {
-        // At `TEXTS_AT` there are 600 bytes, of which the name and the description take a few.
+        // Between `TEXTS_AT` and the output there are 600 bytes, of which the name and the description take a few.
         let is_long =
             self.input_schema.len() + self.output_schema.map_or(0, str::len) > 500 || !self.examples.is_empty();
         let mut schema = SchemaRecord {

@@ -182,11 +182,11 @@ async fn the_memory_of_all_components_that_are_loaded_for_calls_stays_within_its
 #[test]
 fn the_memory_of_each_kind_of_entry_is_estimated_and_bounded_without_compiling() {
     for kind in ENTRY_KINDS {
-        let counts = [1_000, 9_000].map(|count| inspect(&heavy_component(kind, count)).unwrap().host_bytes);
-        let [few, many] = counts;
-        let bytes_per_entry = (many - few) / 8_000;
+        let estimates = [1_000, 9_000].map(|count| inspect(&heavy_component(kind, count)).unwrap().host_bytes);
+        let [bytes_of_few, bytes_of_many] = estimates;
+        let bytes_per_entry = (bytes_of_many - bytes_of_few) / 8_000;
         // The estimate is highest for a type: 64 bytes for each of its 23 bytes.
-        assert!((1..1_700).contains(&bytes_per_entry), "{kind:?}: {counts:?}");
+        assert!((1..1_700).contains(&bytes_per_entry), "{kind:?}: {estimates:?}");
         let error = inspect(&heavy_component(kind, 5_000_000)).unwrap_err();
         assert!(
             matches!(

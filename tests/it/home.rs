@@ -16,7 +16,7 @@ use crate::replayed;
 /// A home with a plugins folder. When it is dropped, every run in it is verified and replayed, unless `ART_TEST_REPLAY` is `0`.
 pub(crate) struct Home {
     pub(crate) dir: TempDir,
-    /// Whether the runs are not checked when the home is dropped.
+    /// Whether dropping the home skips the check of its runs.
     skips_check: AtomicBool,
 }
 

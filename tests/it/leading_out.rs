@@ -54,7 +54,7 @@ async fn assert_nothing_leads_out() {
     let renew_links = || {
         for (target, name) in links {
             let link = notes.join(name);
-            drop(fs::remove_file(&link).or_else(|_directory| fs::remove_dir_all(&link)));
+            drop(fs::remove_file(&link).or_else(|_error| fs::remove_dir_all(&link)));
             std::os::unix::fs::symlink(target, link).unwrap();
         }
     };

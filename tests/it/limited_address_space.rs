@@ -1,5 +1,5 @@
 //! The sandbox normally takes the instances for calls from a pool, which reserves address space. If the address space is limited,
-//! it works without a pool.
+//! the sandbox works without a pool.
 
 use art_core::limits::Limits;
 use serde_json::json;

@@ -86,7 +86,7 @@ fn a_component_without_the_tool_interface_is_not_a_tool() {
 
 #[test]
 fn a_tool_interface_without_its_functions_is_refused_when_loading() {
-    // The import is allowed, so only the functions are missing.
+    // The import is allowed, so the missing functions are the only fault of this component.
     let without_functions = component_importing("wasi:io/error@0.2.0");
     let error = sandbox().load("hollow", &without_functions).expect_err("it is refused");
     let message = message_with_causes(&error);

@@ -33,12 +33,12 @@ mod cache;
 mod chat;
 mod chat_terminal;
 mod cli;
-mod commits;
+mod commits; // How often a run writes to the disk.
 mod compiling;
 mod contracts;
 mod costs;
 mod crash;
-mod deciding;
+mod deciding; // Decisions of a person at a terminal.
 mod embedding;
 mod endings;
 mod estimates;
@@ -56,12 +56,12 @@ mod ids;
 mod isolation;
 mod keyring;
 mod layering;
-mod lazy;
-mod leading_out;
+mod lazy; // Tools that are loaded without being compiled.
+mod leading_out; // Links and paths that lead out of the granted folder.
 mod learning;
 mod limited_address_space;
 mod limits;
-mod linked;
+mod linked; // The interfaces that a call can use.
 mod loading;
 mod loading_damage;
 mod loading_schema;
@@ -91,7 +91,7 @@ mod self_test;
 mod staging;
 mod standing; // Approvals that also hold for later calls.
 mod start_time;
-mod streams;
+mod streams; // Output that cannot be written, and input without end.
 mod thread_tools;
 mod together; // One question about all calls of a plan that need an approval.
 mod together_grants;

@@ -44,7 +44,7 @@ async fn every_example_that_needs_no_grant_returns_its_output() {
         assert!(!plugin.schema().examples.is_empty(), "`{name}` has no example");
         // Examples that need a grant are left out: `plugins_files` and `plugins_web` test the plugins that need one. `authorize`
         // refuses such examples if an argument names what the grant has to allow. The address of `web_search` is not an
-        // argument, so its examples are left out by its name.
+        // argument, so all its examples are left out here.
         let examples = plugin.schema().examples.iter().filter(|_| name != "web_search");
         for example in examples.filter(|example| plugin.authorize(&example.input).is_ok()) {
             let outcome: Outcome = call(&plugin, example.input.clone(), limits).await;

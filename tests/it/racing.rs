@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use crate::granted::{GrantedFolder, deny_openat2, writable_folder};
 use crate::harness::run_alone;
 
-/// Maximum number of calls of a test, even if no call has seen both the directory and the link of [`start_exchanging`].
+/// Number of calls after which a test fails if none of them has seen both the directory and the link of [`start_exchanging`].
 const MAX_CALLS: usize = 40;
 
 /// A thread that does something again and again until it is dropped.

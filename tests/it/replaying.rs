@@ -303,6 +303,7 @@ async fn an_unfinished_run_is_replayed_as_far_as_it_goes() {
             entries.filter(|entry| entry.kind == kind).count()
         };
         let (calls_begun, calls_ended) = (count("tool_called"), count("tool_ended"));
+        // The replay runs only calls whose end is recorded. It skips a call that had only begun.
         assert_eq!(
             (replay.calls_run as usize, replay.skipped.len()),
             (calls_ended, calls_begun - calls_ended)
@@ -430,6 +431,7 @@ fn a_journal_whose_bytes_were_changed_in_the_database_is_neither_verified_nor_re
     let verified = home.art(&["runs", "verify", "last"]);
     assert_eq!(verified.code(), 0, "{verified}");
     assert!(verified.stdout().contains(" are as they were written"), "{verified}");
+    // The journal is damaged below, so the replay of all runs when the home is dropped would fail.
     let path = config(home.skip_check_on_drop()).database.value;
     let mut bytes = std::fs::read(&path).unwrap();
     let written = br#"{"type":"tool_called","#;

@@ -76,7 +76,8 @@ fn a_question_is_answered_even_if_the_schema_references_of_another_tool_fan_out(
 
 #[test]
 fn a_pattern_is_counted_once_for_each_path_of_references_that_leads_to_it() {
-    // There are `n * n` paths to the pattern: 64 are allowed, so the tool with 8 is refused only because of its example.
+    // The pattern counts `n * n` times, once for each path. A schema may have 64 patterns, so the tool with `n = 8` is refused
+    // only because of its example.
     for (n, reason) in [
         (8, "example 0 does not match"),
         (30, "more than 64 patterns"),

@@ -81,7 +81,7 @@ impl Terminal {
         let mut bytes = [0; 4096];
         let read = stdout.read(&mut bytes).unwrap();
         self.partial_character.extend_from_slice(bytes.get(..read).unwrap());
-        // The end of a character may not have been read yet.
+        // Move all complete characters to the output. The rest of the last one may not have been read yet, so its bytes stay.
         let complete_bytes = match std::str::from_utf8(&self.partial_character) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             _ => self.partial_character.len(),

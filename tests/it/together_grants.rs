@@ -197,6 +197,8 @@ fn scene_after_approval_killed_at(fail_point: &str) -> Scene {
 
 #[test]
 fn an_approved_grant_is_not_lost_if_the_process_is_killed_before_it_makes_the_grant() {
+    // After the decision is stored, the process takes over the run (`taken_over`), makes the grant, and announces the call in the
+    // journal (`before_intents`).
     for fail_point in ["after_decision", "taken_over", "before_intents"] {
         let scene = scene_after_approval_killed_at(fail_point);
         let resumed = scene.home.art(&["runs", "resume", "last"]);

@@ -278,6 +278,7 @@ fn an_interrupt_cancels_a_direct_call() {
     let child = command.spawn().unwrap();
     // The second entry of the journal is the intent of the call.
     let has_intent = || newest_run(&home)["lastSequence"] == 2;
+    // Check up to 1,000 times, each time after a wait.
     let mut waits = (0..1_000).map(|_| std::thread::sleep(Duration::from_millis(20)));
     assert!(waits.any(|()| has_intent()), "the intent of the call is not recorded");
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();

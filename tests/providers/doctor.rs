@@ -20,7 +20,7 @@ const CONNECTIONS_WITH_LIST: [Connection; 8] = [
     COMPATIBLE,
 ];
 
-/// A key other than [`KEY`], which the program sends. A mock that accepts only this one refuses the key of the program.
+/// A key that the program does not send. The program sends [`KEY`], so a mock that accepts only `ANOTHER_KEY` refuses it.
 const ANOTHER_KEY: &str = "sk-another";
 
 /// Returns the verdict of `art doctor` on the model, and its details.

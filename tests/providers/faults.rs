@@ -122,7 +122,7 @@ pub(crate) fn a_rate_limit_with_an_invalid_time_is_retried(connection: Connectio
     );
 }
 
-/// The last of the configured retries succeeds: failures before the first token are retried (contract M02).
+/// The last of the three retries succeeds: failures before the first token are retried (contract M02).
 pub(crate) fn consecutive_failures_of_the_provider_are_retried(connection: Connection, mode: Mode) {
     let failing = |n, status| fixture::planning().failing(status, "server_error").nth(n);
     let environment = Environment::new(
@@ -166,8 +166,8 @@ pub(crate) fn a_single_failure_of_the_provider_is_retried(connection: Connection
     assert_retried(&environment, &environment.run(&[]));
 }
 
-/// Only for streams: a provider that sends its reply as a whole is silent while it writes the reply. With a retry, two replies
-/// would have to be paid for.
+/// Only for streams: a provider that sends its reply as a whole is silent while it writes the reply, so `header_timeout_ms` does
+/// not apply to it. Otherwise a slow reply would be retried, and two replies would have to be paid for.
 pub(crate) fn a_provider_that_does_not_answer_in_time_is_retried(connection: Connection) {
     let silent = fixture::planning().silent().once();
     let environment = Environment::new(connection, Mode::Streaming, &two_steps_after([silent]));
@@ -283,7 +283,7 @@ fn count_calls_run(ran: &CommandOutput) -> usize {
     ran.json()["calls"].as_array().map_or(0, Vec::len)
 }
 
-/// A call in a blocked reply may be incomplete: a reply that was cut off or blocked calls no tool (contract M10).
+/// A call in a blocked reply may be incomplete: if a reply was cut off or blocked, its calls are not run (contract M10).
 pub(crate) fn a_call_that_the_provider_blocked_is_not_run(connection: Connection, mode: Mode) {
     let blocked = fixture::first_call().blocked(connection);
     let environment = Environment::new(connection, mode, &two_steps_after([blocked]));
@@ -313,7 +313,8 @@ pub(crate) fn a_budget_of_tokens_ends_the_run(connection: Connection, mode: Mode
     assert!(limits.contains("36 tokens"), "{ran}");
 }
 
-/// An incomplete call is not run, and the model makes it again: a reply that was cut off or blocked calls no tool (contract M10).
+/// An incomplete call is not run, and the model makes it again: if a reply was cut off or blocked, its calls are not run
+/// (contract M10).
 pub(crate) fn a_call_cut_off_at_the_token_limit_is_not_run(connection: Connection, mode: Mode) {
     let environment = Environment::new(connection, mode, &two_steps_after(fixture::truncated_first_call()));
     let ran = environment.run(&["--json"]);

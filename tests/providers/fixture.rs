@@ -344,9 +344,9 @@ pub(crate) fn empty_forever() -> Fixture {
 /// its call was not made.
 pub(crate) fn many_calls(count: usize) -> Vec<Fixture> {
     let calls: Vec<_> = (0..count).map(|n| call(&format!("{n} + 58.5 - {n}"))).collect();
-    let ended = json!({"content": "58.5", "nextStepDecision": "complete_item"});
+    let reply = json!({"content": "58.5", "nextStepDecision": "complete_item"});
     let request = json!({"systemMessage": STEP, "toolResultContains": "not called"});
-    let end = Fixture::new(&request, &json!({"content": ended.to_string()}));
+    let end = Fixture::new(&request, &json!({"content": reply.to_string()}));
     let turns = one_step(step_calling(PERCENTAGE_TASK, &calls));
     [end].into_iter().chain(turns).collect()
 }

@@ -24,7 +24,7 @@ pub(crate) fn add_tools(builder: RuntimeBuilder<'_>) -> RuntimeBuilder<'_> {
         None => builder,
         Some(file) => builder
             .tool(effect_tool("effect", file.clone()))
-            // `repeatable`: the host may make a call again if it stopped during the call.
+            // `repeatable`: if the host stopped during a call, it may make the call again.
             .tool(effect_tool("repeatable_effect", file).repeatable()),
     }
 }

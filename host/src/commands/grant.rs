@@ -157,6 +157,7 @@ fn load_plugins(global: &GlobalOptions, config: &Config, tool: Option<&str>) -> 
             "there is no tool `{tool}` in `{folder}`: {reason}"
         )));
     }
+    // If `tool` is the tool name of one component and the file name of another, the first by file name counts.
     plugins.truncate(1);
     Ok(plugins)
 }

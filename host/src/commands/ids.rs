@@ -72,7 +72,7 @@ pub(super) async fn resolve_run_to_resume(
     if let Some(run) = store.list_runs(filter).await?.into_iter().next() {
         return Ok(run.trace_id);
     }
-    // A decided suspension is still pending: the run has not used the decision yet.
+    // A suspension stays pending after its decision, until the run has used the decision.
     let can_go_on = |record: &SuspensionRecord| {
         record.status == SuspensionStatus::Decided || record.call.has_expired(current_time())
     };

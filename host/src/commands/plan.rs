@@ -43,16 +43,16 @@ pub(super) fn plan(global: &GlobalOptions, args: &PlanArgs) -> Result<Exit, Comm
         let mut planned = runtime.plan(question.clone()).await?;
         let plan_with_params = add_params(&planned.plan, &args.param);
         // `runtime.plan` has checked the plan without parameters. With parameters it is another plan, so it is checked again.
-        let mut second_review = Ok(());
+        let mut second_review_outcome = Ok(());
         if let (Ok(plan), false) = (&plan_with_params, args.param.is_empty()) {
             planned.plan = plan.clone();
             let review = review_without_values(&runtime, question, plan).await;
-            second_review = review.map(|review| planned.review = review);
+            second_review_outcome = review.map(|review| planned.review = review);
         }
         // The plan was paid for, so it is shown even if the parameters could not be added or checked.
         show(global, &planned);
         plan_with_params?;
-        second_review?;
+        second_review_outcome?;
         if let Some(path) = &args.out {
             write_plan(path, args.force, &planned)?;
         }

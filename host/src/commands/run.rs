@@ -139,7 +139,7 @@ pub(super) fn carry_out_in_runtime(
     let interrupts = Interrupts::listen(AfterInterrupt::End)?;
     let exit = carry_out_with_decisions(global, &executor, &runtime, (request, decided_run), &interrupts);
     executor.block_on(runtime.close());
-    // Do not wait for an abandoned DNS lookup.
+    // Do not wait for the DNS lookup of a request that has timed out or was cancelled.
     executor.shutdown_background();
     exit
 }

@@ -21,8 +21,8 @@ use crate::{bounded_read, render};
 /// Maximum size of a file with a plan, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Reads the plan in `file`. Returns the question of the plan, with what the command line adds: the values of parameters,
-/// attachments and a conversation. A question on the command line replaces that of the plan.
+/// Reads the plan in `file`. Returns the question of the plan, with what the command line adds: attachments, a
+/// conversation, and values for the parameters. A question on the command line replaces that of the plan.
 ///
 /// # Errors
 /// Fails with every problem of the plan, or with every problem of the values of its parameters. A value may be missing if the

@@ -1,5 +1,5 @@
-//! `art secret`: secrets that the host adds to the HTTP requests that tools send. A canary is a decoy, which the host never
-//! sends, so a tool that reveals its value has read what it should not.
+//! `art secret`: secrets that the host adds to the HTTP requests that tools send. A canary is a decoy whose value the host
+//! never sends, so a tool that reveals this value has read what it should not.
 
 use std::io::{IsTerminal, Read, stdin};
 

@@ -28,7 +28,7 @@ pub(super) fn tool(global: &GlobalOptions, command: ToolCommand) -> Result<Exit,
     }
     check_plugins_folder(&config)?;
     if matches!(command, ToolCommand::List { retry: true }) {
-        // `--retry` also compiles the tools that are skipped otherwise, because compiling them takes too long.
+        // Without `--retry`, tools that take too long to compile are skipped. `--retry` compiles them without a time limit.
         config.compile_time = None;
     }
     let display = CompilationDisplay::new(global.json);

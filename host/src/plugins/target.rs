@@ -16,7 +16,7 @@ const MAX_MANIFEST: u64 = 1 << 20;
 /// A compilation target of components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// Components import the host interface only. This is enough for most tools, and loads and runs faster than with WASI.
+    /// Components import the host interface only. They load and run faster than with WASI, and most tools need no more.
     Plain,
     /// Components also import WASI, through which the standard library provides clocks, random numbers and files.
     Wasi,

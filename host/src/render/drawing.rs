@@ -80,8 +80,8 @@ fn cut_line(line: &str) -> String {
     }
 }
 
-/// Returns the rows of a table, heading first, or `None` if the output is no table. A table is a list of objects with simple
-/// values, a list of lists of simple values, or an object with the field `rows`, as [`rows_with_heading`] describes.
+/// Returns the rows of a table, heading first, or `None` if the output is no table. A table is a list of objects, a list of
+/// lists, or an object with the field `rows`, as [`rows_with_heading`] describes. No cell may be a list or an object.
 fn table_rows(output: &Value) -> Option<Vec<Vec<String>>> {
     match output {
         Value::Array(entries) if !entries.is_empty() => rows_from_objects(entries).or_else(|| rows_from_lists(entries)),

@@ -119,8 +119,8 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Counts an entry if its name is wanted, and adds it to the output if there is room. After [`MAX_ENTRIES`], ignores the
-    /// entry and returns false, so that the caller looks at no further ones.
+    /// Counts an entry if its name is wanted, and adds it to the output if there is room. Ignores the entry and returns false if
+    /// [`MAX_ENTRIES`] entries were looked at before, so that the caller looks at no further ones.
     pub(crate) fn add(&mut self, mut entry: Entry) -> bool {
         if self.seen_entries == MAX_ENTRIES {
             self.mark_incomplete(&format!("only the first {MAX_ENTRIES} entries were looked at"));

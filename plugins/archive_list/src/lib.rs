@@ -76,7 +76,7 @@ fn archive_list(input: ArchiveListInput) -> Result<ArchiveListOutput> {
 /// formats.
 fn detect_format(file: &mut File) -> std::io::Result<Option<Format>> {
     let mut head = Vec::new();
-    // The longest beginning that is needed is the first header of a tar file, which has 512 bytes.
+    // A tar file needs the most bytes: it is recognised by its first header, which has 512 bytes.
     file.by_ref().take(512).read_to_end(&mut head)?;
     file.seek(SeekFrom::Start(0))?;
     Ok(match head.as_slice() {

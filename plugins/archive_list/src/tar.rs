@@ -10,7 +10,7 @@ use crate::io::{Entry, EntryKind, Listing, utc_text};
 
 /// Maximum size of the decompressed content that is read, in bytes.
 const MAX_DECOMPRESSED: u64 = 128 << 20;
-/// Number of compressed bytes that one read gets. It is large, because each read is a call into the host.
+/// Maximum number of compressed bytes that one read gets. It is large, because each read is a call into the host.
 const READ_SIZE: usize = 256 << 10;
 
 /// Lists an uncompressed file; the content of the entries is skipped.

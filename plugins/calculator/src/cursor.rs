@@ -64,15 +64,15 @@ impl Cursor {
         }
     }
 
-    /// Returns whether the two tokens after the next one are a number of decimals, such as `2 decimals`.
+    /// Returns whether the two tokens after the next one say how many decimals are wanted, such as `2 decimals`.
     pub(crate) fn decimals_follow_next_token(&self) -> bool {
         let kind_after = |ahead| {
             self.tokens
                 .get(self.next.saturating_add(ahead))
                 .map(|token| &token.kind)
         };
-        let is_word_after_number = matches!(kind_after(2), Some(TokenKind::Name(name)) if name == "decimals");
-        is_word_after_number && matches!(kind_after(1), Some(TokenKind::Number(_)))
+        let second_is_decimals = matches!(kind_after(2), Some(TokenKind::Name(name)) if name == "decimals");
+        second_is_decimals && matches!(kind_after(1), Some(TokenKind::Number(_)))
     }
 }
 

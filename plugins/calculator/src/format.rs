@@ -11,8 +11,8 @@ use crate::{
 /// Every whole number up to 2^53 is exact in an `f64`.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Maximum ratio of one part of a complex number to the other at which the smaller part counts as a rounding error, as in
-/// `e^(i*pi)`.
+/// Maximum ratio of the smaller part of a complex number to the larger one at which the smaller part counts as a rounding
+/// error, as in `e^(i*pi)`.
 const NEGLIGIBLE_RATIO: f64 = 1e-14;
 
 /// Returns a number if `value` is real, otherwise the text `<real> + <imaginary>i`.

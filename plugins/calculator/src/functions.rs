@@ -97,7 +97,7 @@ pub(crate) fn modulo(a: Complex64, b: Complex64) -> ValueResult {
     real::call_with_two("mod", real_argument("mod", a)?, real_argument("mod", b)?).map(real_value)
 }
 
-/// Returns the real root if the value is real and has one, so the 3rd root of -8 is -2. Otherwise returns
+/// Returns the real root if `value` is real and has a real root, so the 3rd root of -8 is -2. Otherwise returns
 /// `value ^ (1 / degree)`.
 pub(crate) fn root(value: Complex64, degree: Complex64) -> ValueResult {
     let is_odd = degree.im == 0.0 && degree.re.rem_euclid(2.0) == 1.0;

@@ -796,9 +796,9 @@ use symbols::Symbols;
         input = r#"{"expression":"3 * x + 1","scope":{"x":4}}"#,
         output = r#"{"result":13}"#
     ),
-    // The model that is built into `art` learns from these examples: from questions that differ in one place, which words may
-    // replace each other. The numbers of the questions are the values of `x` and `y`, so any other numbers may stand in their
-    // places.
+    // The questions of each of the following examples differ in a few words. From them, the model that is built into `art` learns
+    // which words may replace each other. In an example with a `scope`, the numbers of the questions are the values of `x` and
+    // `y`, so any other numbers may stand in their places.
     example(
         ask = "I buy 7 at $3.45 each, how much do I pay in total?",
         ask = "I buy 7 at 3.45 each, how much do I pay in total?",

@@ -26,7 +26,7 @@ fn gives(expression: &str, expected: &str) {
     assert_eq!(result.as_deref(), Ok(expected), "{expression}");
 }
 
-/// Checks that an expression fails with exactly this message after its fixed beginning.
+/// Checks that an expression fails with exactly this message after the prefix that all messages have.
 #[track_caller]
 fn fails_with_message(expression: &str, expected: &str) {
     assert_eq!(
@@ -289,6 +289,7 @@ fn a_variable_with_the_name_of_an_operator_is_a_variable() {
 
 #[test]
 fn a_degree_sign_is_no_variable() {
+    // The lexer turns `°` into the name `degrees`, which is also the name of the variable.
     let sine = run("sin(degrees°)", &[("degrees", 30.0)], None).unwrap();
     assert_eq!(sine, run("sin(30°)", &[], None).unwrap());
 }

@@ -13,8 +13,8 @@ use crate::{
 pub(crate) struct Column {
     pub(crate) index: usize,
     pub(crate) name: String,
-    /// How the numbers of the column are written. `None` if the column is not numeric: all its cells are empty, or those that
-    /// are not empty are not all numbers of the same style.
+    /// How the numbers of the column are written, if the column is numeric: if all its cells that are not empty are numbers of
+    /// the same style, and there is at least one. Otherwise `None`.
     pub(crate) number_style: Option<Style>,
     /// Whether all cells of the column that are not empty are dates, and there is at least one.
     pub(crate) is_date: bool,

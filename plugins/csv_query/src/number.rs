@@ -29,13 +29,13 @@ pub(crate) fn is_missing(cell: &str) -> bool {
 /// mostly codes, and for `1,23` in the style [`Style::Point`].
 pub(crate) fn parse(cell: &str, style: Style) -> Option<f64> {
     let cell = cell.trim();
-    let in_brackets = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    let text_in_brackets = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     // A minus is before or after a currency, as in `-$5` or `$-5`, but not both. In accounting, brackets mean a minus.
-    let (has_outer_minus, rest) = split_sign(in_brackets.unwrap_or(cell));
+    let (has_outer_minus, rest) = split_sign(text_in_brackets.unwrap_or(cell));
     let (has_inner_minus, digits) = split_sign(strip_currency_or_percent(rest));
     let value = parse_magnitude(digits, style)?;
     let has_two_minuses = has_outer_minus && has_inner_minus;
-    let is_negative = in_brackets.is_some() || has_outer_minus || has_inner_minus;
+    let is_negative = text_in_brackets.is_some() || has_outer_minus || has_inner_minus;
     (!has_two_minuses).then_some(if is_negative { -value } else { value })
 }
 

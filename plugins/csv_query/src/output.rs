@@ -36,8 +36,9 @@ fn scalar_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 /// each of them some values, where `null` stands for a field that is left out. The promise holds if each of these fields has one
 /// of its listed values.
 ///
-/// Without groups, the output of a count or a sum always has a `value`, which is a number. The output of a mean, a median or a
-/// share has no `value` if there are no numbers, or if the whole of a share is 0; otherwise its `value` is a number.
+/// Without groups, the output of a count or a sum always has a `value`, which is a number; so does the output of `column_count`.
+/// The output of a mean or a median has no `value` if there are no numbers, nor has that of a share if the total of all rows is
+/// 0; otherwise the `value` is a number.
 fn add_promises(schema: &mut schemars::Schema) {
     let always_number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
     let counts_and_sum = json!({"aggregate": ["count", "count_distinct", "sum"], "group_by": [null], "about": [null]});

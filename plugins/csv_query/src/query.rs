@@ -39,14 +39,14 @@ pub(crate) fn run(input: &CsvQueryInput) -> Result<CsvQueryOutput, CsvError> {
 
 /// Fails if two fields contradict each other, so that one of them would be ignored.
 fn check_contradictions(input: &CsvQueryInput) -> Result<(), CsvError> {
+    // A query with `group_by` alone combines rows too: it has an aggregate by default.
     let combines_rows = input.aggregate.is_some() || input.group_by.is_some();
     let combining_field = if input.aggregate.is_some() {
         "aggregate"
     } else {
         "group_by"
     };
-    // Whether two fields contradict each other, and their names. A query with `group_by` alone has an aggregate by default. An
-    // aggregate without `group_by` is one row, which cannot be sorted.
+    // For each pair of fields: whether they contradict each other, and their names.
     let contradictions = [
         (input.distinct && combines_rows, "distinct", combining_field),
         (
@@ -64,6 +64,7 @@ fn check_contradictions(input: &CsvQueryInput) -> Result<(), CsvError> {
             "superlative",
             "column",
         ),
+        // An aggregate without `group_by` is one row, which cannot be sorted.
         (
             input.sort.is_some() && input.aggregate.is_some() && input.group_by.is_none(),
             "sort",
@@ -214,6 +215,7 @@ impl<'a> Query<'a> {
                 columns.insert(0, group_column.name.clone());
                 for (group, members) in aggregate::group_rows(self.table, group_column, matched) {
                     let value = aggregation.value(self.table, &members);
+                    // A value that is a text is the minimum or the maximum of a column without numbers, for example a date.
                     let sorted_by = match (aggregation.column, &value) {
                         (Some(column), Value::String(cell)) => sort_key(column, cell),
                         _ => value.clone(),
@@ -356,7 +358,8 @@ fn sort_key(column: &Column, cell: &str) -> Value {
     }
 }
 
-/// Returns a cell as a value of the output: a number, a text, or null if it is empty.
+/// Returns a cell as a value of the output: a number, a text, or null. Null stands for an empty cell and, in a numeric
+/// column, also for a mark such as `n/a`.
 fn cell_value(column: &Column, cell: &str) -> Value {
     match column.number(cell) {
         Some(value) => number::to_json(value),
@@ -370,7 +373,7 @@ fn compare_values(sort: Sort, a: &Value, b: &Value) -> Ordering {
     let order = match (a, b) {
         (Value::Null, _) | (_, Value::Null) => return a.is_null().cmp(&b.is_null()),
         (Value::String(a), Value::String(b)) => a.to_lowercase().cmp(&b.to_lowercase()),
-        // An `f64` is not exact for the microseconds of a date.
+        // Whole numbers are compared as `i64`, since the microseconds of a date may be too many to be exact in an `f64`.
         _ => match (a.as_i64(), b.as_i64()) {
             (Some(a), Some(b)) => a.cmp(&b),
             _ => a

@@ -12,7 +12,7 @@ use crate::{
 
 const AGE: &[&str] = &["age", "ages"];
 const BIRTH: &[&str] = &["born", "birth", "birthday", "birthdate", "dob"];
-/// Words in the names of columns for when a thing was made.
+/// Words in the name of a column that says when a thing was made.
 const MADE: &[&str] = &[
     "year",
     "built",

@@ -106,8 +106,10 @@ fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
     }
 }
 
-/// Returns the delimiter with which the largest number of the first lines have as many fields as the header; of several such
-/// delimiters, the one that occurs most often in the header. Returns a comma if the header has no delimiter.
+/// Counts for each delimiter how many of the first [`SAMPLE_LINES`] lines have as many fields as the header, and returns the
+/// delimiter with the largest count. Delimiters that are not in the header are considered only if it has none of the
+/// [`DELIMITERS`]. Of several delimiters with the same count, returns the one that occurs most often in the header, and of
+/// several of these the first of [`DELIMITERS`].
 fn detect_delimiter(text: &str) -> u8 {
     let lines: Vec<&str> = text
         .lines()

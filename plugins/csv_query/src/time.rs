@@ -54,14 +54,14 @@ fn split_offset(text: &str) -> Option<(&str, i64)> {
     Some((clock.trim_end(), if is_negative { -seconds } else { seconds }))
 }
 
-/// Parses the decimals of a second and returns microseconds. Later decimals are ignored.
+/// Parses the decimals of a second and returns microseconds. Ignores all decimals after the sixth.
 fn parse_decimals(decimals: &str) -> Option<u32> {
     let is_number = !decimals.is_empty() && decimals.bytes().all(|byte| byte.is_ascii_digit());
     let microseconds = format!("{decimals:0<6}");
     parse_digits(microseconds.get(..6)?).filter(|_| is_number)
 }
 
-/// Parses minutes or seconds, which have two digits.
+/// Parses minutes, seconds or the hours of an offset: a number of two digits that is less than 60.
 fn parse_sixtieths(text: &str) -> Option<u32> {
     parse_digits(text).filter(|number| text.len() == 2 && *number < 60)
 }

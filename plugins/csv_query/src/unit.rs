@@ -51,7 +51,8 @@ pub(crate) enum Unit {
     Kmh,
 }
 
-/// The words for a unit in the names of columns, one row for each unit. `kmh` has no row and is found only by its own name.
+/// The words for a unit in the names of columns, one row for each unit. `kmh` has no row: a column has this unit if its name
+/// contains `kmh`, or `km` directly before `h`.
 const WORDS_FOR_UNITS: [&[&str]; 21] = [
     &["kg", "kilos", "kilograms"],
     &["g", "grams"],

@@ -59,7 +59,8 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Parses the text of an input field. Fails if there is none. `operation` and `field` are named in the errors.
+    /// Parses the text of an input field. Fails if `text` is `None`, that is, if the field is missing. `operation`
+    /// and `field` are named in the errors.
     fn parse_field(
         &self,
         operation: &'static str,
@@ -83,7 +84,8 @@ impl Call<'_> {
 
     /// Returns the `text` of an input field. If it names a day of each year, such as `25 December at 3 pm`, and the input has a
     /// year, returns the day in this year in ISO 8601 instead. Fails if this year does not have the day. Also fails if the input
-    /// has a year and the text names a weekday without `last`, because a year does not say which of its Fridays is meant.
+    /// has a year and the text names a weekday, such as `Friday` or `next Friday`, because a year has many Fridays. A past
+    /// weekday, such as `last Friday`, is allowed, and the year is ignored.
     fn with_year(&self, field: &'static str, text: Option<&String>) -> Result<Option<String>, DateError> {
         let phrase = text.and_then(|text| Phrase::parse(text));
         let (Some(text), Some(year), Some(phrase)) = (text, self.input.year, phrase) else {
@@ -124,7 +126,7 @@ impl Call<'_> {
             .and_then(|span| span.total((unit.to_jiff(), &start)));
         let total = total.map_err(DateError::OutOfRange)?;
         if self.input.unit.is_some() && total.fract() == 0.0 {
-            // The cast is exact: there are fewer than 2^53 seconds in 20,000 years.
+            // The cast is exact: the years -9999 to 9999 have fewer than 2^53 seconds.
             return Ok(Answer::Number(total as i64));
         }
         let largest_unit = self.input.unit.map_or(jiff::Unit::Year, Unit::to_jiff);
@@ -197,7 +199,7 @@ impl Call<'_> {
     }
 
     fn convert(&self) -> Result<Answer, DateError> {
-        let point = self.parse_date("convert")?.with_default_zone(&self.default_zone)?;
+        let zoned = self.parse_date("convert")?.with_default_zone(&self.default_zone)?;
         let hint = "a time zone such as `Asia/Tokyo`";
         let missing = DateError::MissingField {
             operation: "convert",
@@ -205,7 +207,7 @@ impl Call<'_> {
             hint,
         };
         let to = optional_zone(self.input.to_zone.as_deref())?.ok_or(missing)?;
-        Ok(answer_in_words(point.with_time_zone(to)))
+        Ok(answer_in_words(zoned.with_time_zone(to)))
     }
 
     fn leap_year(&self) -> Result<Answer, DateError> {
@@ -243,8 +245,8 @@ impl Call<'_> {
     }
 }
 
-fn answer_in_words(point: Zoned) -> Answer {
-    Answer::Text(Moment::Zoned(Box::new(point)).in_words())
+fn answer_in_words(zoned: Zoned) -> Answer {
+    Answer::Text(Moment::Zoned(Box::new(zoned)).in_words())
 }
 
 fn is_calendar_unit(unit: Unit) -> bool {

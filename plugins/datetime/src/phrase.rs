@@ -63,8 +63,8 @@ impl Phrase {
                 time: Some(time),
             });
         }
-        let mut spaces = text.match_indices(' ').map(|(at, _)| text.split_at(at));
-        spaces.find_map(|(head, tail)| {
+        let mut splits = text.match_indices(' ').map(|(at, _)| text.split_at(at));
+        splits.find_map(|(head, tail)| {
             let day_and_time =
                 |day, time| Some((parse_day(strip_preposition(day))?, parse_time(strip_preposition(time))?));
             let (day, time) = day_and_time(head, tail).or_else(|| day_and_time(tail, head))?;
@@ -77,7 +77,7 @@ impl Phrase {
 }
 
 impl Day {
-    /// Returns the date of the day as seen from `now`. A day without a year is the next one.
+    /// Returns the date of the day as seen from `now`. For a yearly day, this is the next occurrence, which may be today.
     pub(crate) fn resolve(self, now: &Zoned) -> Result<Date, jiff::Error> {
         let today = now.date();
         match self {
@@ -89,7 +89,7 @@ impl Day {
         }
     }
 
-    /// Returns whether the day can mean several dates: a yearly day without a year, or a weekday without `last`.
+    /// Returns whether the day can mean several dates. These are a yearly day, such as `Easter`, and a weekday without `last`.
     pub(crate) fn recurs(self) -> bool {
         matches!(self, Self::Yearly(_) | Self::Weekday { is_past: false, .. })
     }
@@ -101,7 +101,7 @@ impl Day {
             Self::Yearly(rule) => {
                 let mut dates = (0..=MAX_YEARS_APART).filter_map(|years| rule.in_year(date.year() + years).ok());
                 let found = dates.find(|found| *found >= date);
-                // None is found only if the last of these years is not supported. Its error is returned then.
+                // If no date is found, the last of these years is not supported. The error for this year is returned then.
                 found.map_or_else(|| rule.in_year(date.year() + MAX_YEARS_APART), Ok)
             }
             Self::Weekday { weekday, .. } => date.nth_weekday(1, weekday),
@@ -215,7 +215,7 @@ pub(crate) fn parse_weekday_name(name: &str) -> Option<Weekday> {
 
 /// Parses a day that recurs each year.
 fn parse_yearly(text: &str) -> Option<Rule> {
-    // A leap year, so that 29 February is valid.
+    // 2000 is a leap year, so that 29 February is valid.
     let date = parse_full_date(&format!("{text} 2000"));
     match date {
         Some(Day::Full(date)) => Some(Rule::Fixed(date.month(), date.day())),

@@ -91,8 +91,8 @@ fn count_lines(text: &str, limit: usize) -> usize {
 }
 
 /// Counts the words as [`TextDiff::from_unicode_words`] separates them: each punctuation mark, each symbol and each Chinese
-/// character is a word too. Of the white space, such as line ends, only what directly follows other white space is counted: the
-/// rest adds at most one part for each word. Returns at most `limit` + 1.
+/// character is a word too. A part of white space, such as a line end, is counted only if it directly follows another such part:
+/// there is at most one other for each word. Returns at most `limit` + 1.
 fn count_words(text: &str, limit: usize) -> usize {
     let mut was_space = false;
     let counts = |part: &&str| {

@@ -110,9 +110,9 @@ fn sort(entries: &mut [FoundEntry], order: Sort) {
 /// Converts an entry to the form of the output.
 fn to_entry(directory: &str, found: &FoundEntry) -> Entry {
     let kind = match found.metadata.file_type() {
-        kind if kind.is_file() => Kind::File,
-        kind if kind.is_dir() => Kind::Directory,
-        kind if kind.is_symlink() => Kind::Link,
+        file_type if file_type.is_file() => Kind::File,
+        file_type if file_type.is_dir() => Kind::Directory,
+        file_type if file_type.is_symlink() => Kind::Link,
         _ => Kind::Other,
     };
     Entry {

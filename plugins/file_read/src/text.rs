@@ -33,7 +33,7 @@ pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput
 }
 
 /// Returns the text with its encoding, and whether bytes that are no text had to be replaced. A byte order mark at the beginning
-/// tells the encoding. Without such a mark, it is UTF-8.
+/// tells the encoding. Without such a mark, the encoding is UTF-8.
 fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
     let decode_utf16 = |to_unit: fn([u8; 2]) -> u16| {
         let (pairs, rest) = bytes.get(2..).unwrap_or_default().as_chunks::<2>();
@@ -86,7 +86,7 @@ fn requested_lines(input: &FileReadInput, line_count: usize) -> Result<(usize, u
         }
         return Ok((line_count.saturating_sub(to_usize(lines)), line_count));
     }
-    // `from_line` and `to_line` count from 1, and indices from 0, so the number of the last line is the index after this line.
+    // `from_line` and `to_line` count from 1, and indices from 0. So `to_line` is already the index after the last line.
     let first = to_usize(input.from_line.unwrap_or(1)).saturating_sub(1);
     let end = to_usize(input.to_line.unwrap_or(u64::MAX));
     if first >= end {
@@ -103,8 +103,8 @@ fn requested_lines(input: &FileReadInput, line_count: usize) -> Result<(usize, u
     Ok((first, end.min(line_count)))
 }
 
-/// Adds the lines from index `first` up to, but without, `end` to the output: as many as fit, or the beginning of the first line
-/// if none fits.
+/// Adds the lines from index `first` up to, but without, `end` to the output: as many as fit into [`MAX_TEXT_BYTES`], or
+/// the beginning of the first line if none fits. `starts` are the byte offsets of all lines of `text`.
 fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mut FileReadOutput) {
     let start = |index: usize| starts.get(index).copied().unwrap_or(text.len());
     let fitting = (first..end).take_while(|index| start(index + 1) - start(first) <= MAX_TEXT_BYTES);

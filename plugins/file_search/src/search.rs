@@ -33,6 +33,7 @@ pub(crate) fn run(input: &FileSearchInput, ctx: &Context) -> Result<FileSearchOu
         if search.output.searched.is_multiple_of(100) {
             ctx.progress("searching", json!({"files": search.output.searched}));
         }
+        // `true` continues with the next file.
         Ok(!ctx.cancelled() && search.search_file(path))
     })?;
     Ok(search.finish(unreadable))
@@ -183,7 +184,7 @@ fn line_size(line: &MatchingLine) -> usize {
 struct Collector<'a> {
     path: &'a str,
     lines: Vec<MatchingLine>,
-    /// The lines of context that were read since the last match. They stand before the next match.
+    /// The lines of context that were read so far for the next match: they stand before it.
     before: Vec<String>,
     /// Number of matching lines in the file, including those that are not collected.
     count: u64,

@@ -6,8 +6,8 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// Creates a directory of notes. The files that are searched by default have four lines with `budget` or `Budgets`. The hidden,
-/// the ignored (`f.log`) and the binary file have one such line each.
+/// Creates a directory of notes. The files that are searched by default have four lines with `budget` or `Budgets` in total.
+/// The hidden, the ignored (`f.log`) and the binary file have one such line each.
 fn create_notes() -> TempDir {
     let directory = TempDir::new().unwrap();
     let write = |name: &str, content: &[u8]| fs::write(directory.path().join(name), content).unwrap();

@@ -10,7 +10,7 @@ use crate::input::FileSearchInput;
 
 /// Maximum number of files that are searched.
 pub(crate) const MAX_FILES: usize = 10_000;
-/// Maximum depth of directories.
+/// Maximum depth of a file below the searched directory.
 const MAX_DEPTH: usize = 64;
 
 /// Calls `visit` with each file, in the order of the paths, until `visit` returns false or fails. Returns the number of
@@ -33,8 +33,8 @@ pub(crate) fn for_each_file(input: &FileSearchInput, mut visit: impl FnMut(&Path
 fn walk_builder(input: &FileSearchInput) -> Result<WalkBuilder> {
     let mut builder = WalkBuilder::new(&input.path);
     builder
-        // The tool may read only what is in `path`, so it does not use the `.gitignore` and `.ignore` files above it or the
-        // global ones in the home directory.
+        // The tool may read only what is in `path`, so it does not use the `.gitignore` and `.ignore` files above this path
+        // or the global ones in the home directory.
         .parents(false)
         .git_global(false)
         .git_exclude(false)

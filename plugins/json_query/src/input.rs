@@ -107,8 +107,8 @@ fn number_or_text(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 }
 
 /// Adds promises to the schema, which say what the output contains for certain values of the input: `value` is a number for each
-/// combination that computes one, and it is present for all of these except `mean` and `median`, which have no value if there are
-/// no numbers.
+/// `combine` that computes a number, and `value` is present for all of these except `mean` and `median`, which have no value if
+/// there are no numbers.
 fn add_promises(schema: &mut schemars::Schema) {
     let value_is_number = json!({"properties": {"value": {"type": "number"}}});
     promise(

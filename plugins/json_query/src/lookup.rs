@@ -90,8 +90,8 @@ impl<'a> Lookup<'a> {
     ///
     /// - if there is one field and no condition, all objects that have the field themselves;
     /// - if neither `fields` nor a condition names a field, all objects whose own values match every condition;
-    /// - otherwise the innermost objects that have all named fields and match every condition: for example the person who is
-    ///   36, and not the company that contains this person.
+    /// - otherwise the innermost objects that have all named fields, themselves or in an object inside them, and match every
+    ///   condition: for example the person who is 36, and not the company that contains this person.
     ///
     /// Fails if no object has all named fields.
     fn find_matches(&self, fields: Vec<&str>) -> Result<Vec<&'a Object>, QueryError> {
@@ -167,8 +167,8 @@ fn matches(object: &Object, condition: &Condition) -> bool {
     }
 }
 
-/// Returns whether a value of the object itself matches the condition, or for `ne`, whether it has values and all do. Does not
-/// look into objects inside it.
+/// Returns whether one of the object's own values matches the condition. For `ne`, all of its own values must match, and there
+/// must be at least one. Does not look into objects inside it.
 fn own_value_matches(object: &Object, condition: &Condition) -> bool {
     let mut values = object.values().filter(|value| !value.is_object());
     match condition.operator {
@@ -181,12 +181,13 @@ fn own_value_matches(object: &Object, condition: &Condition) -> bool {
 /// is Berlin. Does not look for objects in lists. A condition with `ne` is tried on the object itself only.
 fn matches_at_any_depth(object: &Object, condition: &Condition) -> bool {
     let mut inner = object.values().filter_map(Value::as_object);
-    let is_not_equal = condition.operator == Operator::Ne;
-    own_value_matches(object, condition) || (!is_not_equal && inner.any(|inner| matches_at_any_depth(inner, condition)))
+    let operator_is_ne = condition.operator == Operator::Ne;
+    own_value_matches(object, condition)
+        || (!operator_is_ne && inner.any(|inner| matches_at_any_depth(inner, condition)))
 }
 
-/// Returns whether a value satisfies the comparison of the condition. A list satisfies it if one of its items does, and `ne` if
-/// all do. Ignores the field of the condition.
+/// Returns whether a value satisfies the comparison of the condition. A list satisfies it if one of its items does. For `ne`,
+/// all of its items must satisfy it. Ignores the field of the condition.
 fn accepts(condition: &Condition, value: &Value) -> bool {
     if let Value::Array(items) = value {
         return match condition.operator {

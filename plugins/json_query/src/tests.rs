@@ -130,13 +130,13 @@ fn a_list_is_not_equal_to_a_value_only_if_none_of_its_items_is() {
 
 #[test]
 fn an_object_without_own_values_does_not_match_a_condition_without_a_field() {
-    let json = json!({"people": [{"name": "Ann"}, {"name": "Bob"}], "empty": {}});
+    let two_people = json!({"people": [{"name": "Ann"}, {"name": "Bob"}], "empty": {}});
     let input = json!({"json": json!({"city": {"name": "Paris"}}), "filter": [{"operator": "ne", "value": "Berlin"}]});
     assert_eq!(
         testing::output(&JSON_QUERY, input)["results"],
         json!([{"name": "Paris"}])
     );
-    let count = json!({"json": json, "filter": [{"operator": "ne", "value": "Ann"}], "combine": "count"});
+    let count = json!({"json": two_people, "filter": [{"operator": "ne", "value": "Ann"}], "combine": "count"});
     assert_eq!(testing::output(&JSON_QUERY, count)["results"], json!([2]));
 }
 

@@ -55,7 +55,7 @@ pub(crate) enum Group {
     Name(String),
 }
 
-/// Replaces the `anyOf` with the schemas of both variants by one list of their types, which is easier to read.
+/// Replaces the `anyOf`, which holds the schemas of both variants, by one list of their types: this is easier to read.
 fn list_group_types(schema: &mut schemars::Schema) {
     schema.remove("anyOf");
     schema.insert("type".to_owned(), serde_json::json!(["string", "integer"]));
@@ -109,7 +109,7 @@ pub(crate) struct Capture {
 }
 
 /// Adds to the schema that no property is null, and a promise, which says what the output contains for certain values of the
-/// input: it has `values` and `truncated` if the input has no `only`, for which `null` stands here.
+/// input: the output has `values` and `truncated` if the input has no `only`. Here `null` stands for an absent `only`.
 fn add_promises(schema: &mut schemars::Schema) {
     never_null(schema);
     promise(

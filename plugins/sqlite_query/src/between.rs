@@ -1,6 +1,6 @@
 //! Finds comparisons that the SQL engine `graphitesql` may get wrong: the engine treats a null bound of `BETWEEN` as the smallest
 //! value, but in SQL no value is between two bounds of which one is null. Only constant numbers and texts are known not to be
-//! null, so each `BETWEEN` is found that has a bound of any other form.
+//! null, so this module finds each `BETWEEN` with a bound of any other form.
 
 use graphitesql::sql::token::{Token, tokenize};
 

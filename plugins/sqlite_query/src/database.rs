@@ -166,8 +166,8 @@ impl Database {
         self.connection.query_params(sql, &Params { positional, named })
     }
 
-    /// Converts an error of the engine to one for the caller. It lists the tables, unless the statement is no query or the
-    /// database is damaged.
+    /// Converts an error of the engine to one for the caller. The error for the caller lists the tables, unless the statement
+    /// is no query or the database is damaged.
     fn to_tool_error(&self, error: &Error) -> ToolError {
         let path = &self.path;
         match error {

@@ -20,7 +20,7 @@ const MAX_BLOCKS: usize = 32;
 pub(crate) struct ReadOnlyFile {
     file: RefCell<fs::File>,
     size: u64,
-    /// The numbers and bytes of the blocks that were used most recently, the latest one first.
+    /// The blocks that were used most recently, the latest one first: the index of each block in the file, and its bytes.
     blocks: RefCell<VecDeque<(u64, Rc<[u8]>)>>,
 }
 

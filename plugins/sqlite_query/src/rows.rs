@@ -82,7 +82,7 @@ fn cut_text(text: &str, notes: &mut Vec<String>) -> String {
     let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) else {
         return text.to_owned();
     };
-    // Give this note only once. While cells are converted, there are no other notes.
+    // Give this note only once. While cells are converted, there are no other notes, so `notes` is empty until it is given.
     if notes.is_empty() {
         notes.push(format!("texts were cut after {MAX_TEXT_CHARS} characters"));
     }

@@ -59,7 +59,7 @@ fn ask_shop(fields: Value) -> Value {
     TestDatabase::new(SHOP_TABLES).ask(fields)
 }
 
-/// Runs the examples on the database of the test instead of the one whose path they have.
+/// Runs the examples on a database of this test instead of `~/data/shop.db`, which their inputs name.
 #[test]
 fn every_example_returns_rows() {
     let database = TestDatabase::new(SHOP_TABLES);
@@ -158,8 +158,8 @@ fn long_texts_and_large_results_are_cut() {
     let cut = ask_shop(json!({"sql": "SELECT printf('%.*c', 5000, 'é') AS text"}));
     assert_eq!(cut["value"].as_str().unwrap().chars().count(), 4000);
     assert!(cut["notes"][0].as_str().unwrap().contains("4000"), "{cut}");
-    let with_numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)";
-    let sql = format!("{with_numbers} SELECT printf('%.*c', 3000, 'x') AS text FROM n");
+    let with_clause = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)";
+    let sql = format!("{with_clause} SELECT printf('%.*c', 3000, 'x') AS text FROM n");
     let large = ask_shop(json!({"sql": sql, "limit": 200}));
     // The rows of a result may have 256 KiB together, and each row of `large` counts as 3,010 bytes.
     let rows_within_the_size_limit = 87;
@@ -268,16 +268,16 @@ fn changes_in_a_wal_are_read_if_the_call_names_it_and_otherwise_reported_as_miss
         .execute_batch("DELETE FROM orders WHERE id = 3")
         .unwrap();
     let wal = format!("{}-wal", database.path().display());
-    let count = json!({"about": "row_count", "table": "orders"});
-    let without_wal = database.ask(count.clone());
+    let count_input = json!({"about": "row_count", "table": "orders"});
+    let without_wal = database.ask(count_input.clone());
     assert_eq!(without_wal["value"], 3);
     assert!(
         without_wal["notes"][0].as_str().unwrap().contains(&wal),
         "{without_wal}"
     );
-    let mut count_with_wal = count;
-    count_with_wal["wal"] = json!(wal);
-    let with_wal = database.ask(count_with_wal);
+    let mut count_input_with_wal = count_input;
+    count_input_with_wal["wal"] = json!(wal);
+    let with_wal = database.ask(count_input_with_wal);
     assert_eq!((&with_wal["value"], with_wal.get("notes")), (&json!(2), None));
 }
 

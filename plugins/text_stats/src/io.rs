@@ -32,7 +32,8 @@ fn default_min_word_length() -> u32 {
     1
 }
 
-/// Source of the speed: Brysbaert, "How many words do we read per minute?", Journal of Memory and Language 109 (2019).
+/// Returns the default reading speed, in words per minute. Its source is Brysbaert, "How many words do we read per minute?",
+/// Journal of Memory and Language 109 (2019).
 fn average_speed() -> u32 {
     238
 }

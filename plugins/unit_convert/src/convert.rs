@@ -50,16 +50,16 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
 
 /// Parses a unit and the second quantity that may follow it: `feet 11 inches`.
 fn parse_with_second_quantity(text: &str) -> Result<(Measure, Option<(f64, Measure)>), ConvertError> {
-    let parts = parse::split_at_second_quantity(text).and_then(|parts| {
+    let parsed = parse::split_at_second_quantity(text).and_then(|parts| {
         let unit = parse::parse("from", parts.unit).ok()?;
         let second_unit = parse::parse("from", parts.second_unit).ok()?;
         (unit.dimension == second_unit.dimension).then_some((unit, Some((parts.second_number, second_unit))))
     });
-    parts.map_or_else(|| Ok((parse::parse("from", text)?, None)), Ok)
+    parsed.map_or_else(|| Ok((parse::parse("from", text)?, None)), Ok)
 }
 
-/// Parses two units such as `feet and inches`, in any order. Returns the larger one first. The second is always `Some`; `None`
-/// stands for a result in one unit.
+/// Parses two units such as `feet and inches`, in any order. Returns the larger one first. The smaller one is always `Some`: it
+/// is an option only because [`convert`] has the same pair, with `None`, for a result in one unit.
 fn parse_two_units(text: &str) -> Option<(Measure, Option<Measure>)> {
     let (first, second) = text.split_once(" and ").or_else(|| text.split_once('+'))?;
     let first = parse::parse("to", first).ok()?;
@@ -106,6 +106,7 @@ fn format_in_two_units(value: f64, larger: &Measure, smaller: &Measure) -> Resul
     let smaller_per_larger = (convert_difference(1.0, larger, smaller)? * 100.0).round() / 100.0;
     let mut whole = value.abs().trunc();
     let mut rest = (convert_difference(value.abs() - whole, larger, smaller)? * 100.0).round() / 100.0;
+    // Rounding can complete a further unit of `larger`: 11.999 inches become 12 inches, which are one foot.
     if rest >= smaller_per_larger {
         (whole, rest) = (whole + 1.0, 0.0);
     }

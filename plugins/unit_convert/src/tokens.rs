@@ -9,8 +9,8 @@ pub(crate) enum Token {
     Punctuation(char),
 }
 
-/// Splits `text` into tokens. Returns `None` if a number does not fit into an `i16`, or if no digit follows
-/// the minus sign U+2212, which unlike a hyphen is never skipped.
+/// Splits `text` into tokens. Returns `None` if a number does not fit into an `i16`, or if no digit follows a minus sign U+2212.
+/// A hyphen that no digit follows is skipped instead.
 pub(crate) fn tokenize(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();

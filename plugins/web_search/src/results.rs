@@ -6,11 +6,12 @@ use art_sdk::serde_json::{Map, Value};
 
 use crate::SearchResult;
 
-/// Once [`find`] has visited or queued this many JSON values of the reply, it looks inside no further list or object.
+/// Once [`find`] has visited or queued this many JSON values of the reply, it queues no further items of lists or fields of
+/// objects.
 const MAX_VALUES: usize = 10_000;
 /// Maximum length of a title and a snippet, in characters. Longer ones are cut.
 const MAX_CHARS: usize = 500;
-/// Maximum length of an address, in bytes. A result with a longer one is left out, since a part of an address leads elsewhere.
+/// Maximum length of an address, in bytes. A result with a longer one is left out, since a cut address leads elsewhere.
 const MAX_URL_BYTES: usize = 2000;
 
 /// Names of the field with the address in the replies of SearXNG, Brave, Google, Bing, Mojeek, Kagi and others.
@@ -20,8 +21,8 @@ const TITLE_FIELDS: [&str; 3] = ["title", "name", "heading"];
 /// Names of the field with a few words of the page.
 const SNIPPET_FIELDS: [&str; 6] = ["content", "snippet", "description", "desc", "body", "abstract"];
 
-/// Returns the pages of the first list that has any, where outer lists come before inner ones. If no list has a page, returns an
-/// empty list if the reply has a list `results`, and `None` otherwise.
+/// Searches the lists of the reply, outer ones before inner ones, and returns the pages of the first list that has any. If no
+/// list has a page, returns an empty list if the reply has a list `results`, and `None` otherwise.
 pub(crate) fn find(reply: &Value) -> Option<Vec<SearchResult>> {
     let mut values = VecDeque::from([reply]);
     let mut visited = 0;

@@ -36,7 +36,8 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
         ));
     }
     refuse_recursion(&item)?;
-    // `attrs` no longer contains the attribute that is being expanded, so a role attribute in it means that the type has both.
+    // `attrs` no longer contains the attribute that is being expanded, so a role attribute in it is that of the other role.
+    // Remove it, because this expansion adds the derives for both roles.
     let attribute_count = item.attrs.len();
     item.attrs.retain(|attribute| !is_role_attribute(attribute));
     let has_both_roles = item.attrs.len() < attribute_count;

@@ -198,7 +198,8 @@ fn check_variable_name(name: &LitStr) -> Result<String> {
     Err(Error::new(name.span(), format!("`{text}` is no name of a variable")))
 }
 
-/// Checks a reference to an argument of the call. The host checks that the tool has such an argument.
+/// Checks that a reference to an argument of the call has the form `{args.NAME}`. The host checks that the tool has such an
+/// argument.
 fn check_argument_reference(reference: &LitStr) -> Result<String> {
     let text = reference.value();
     let name = text.strip_prefix("{args.").and_then(|rest| rest.strip_suffix('}'));

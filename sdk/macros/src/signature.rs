@@ -91,8 +91,8 @@ fn input_and_context(signature: &Signature) -> Result<(&Type, bool)> {
     }
 }
 
-/// Returns whether a type is known to have no named fields for the arguments of a call, because it is a single value, a list or a
-/// tuple.
+/// Returns whether a type is known to be a single value, a list or a tuple. Such a type has no named fields, which the arguments
+/// of a call need.
 fn lacks_named_fields(argument: &Type) -> bool {
     const TYPES_WITHOUT_FIELDS: [&str; 20] = [
         "String", "str", "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128",

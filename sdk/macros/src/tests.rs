@@ -1,4 +1,4 @@
-//! Tests that expand the attributes without compiling the result, mostly of the errors that the attributes report.
+//! Tests that expand the attributes without compiling the result. Most of them check the errors that the attributes report.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -83,18 +83,18 @@ fn a_tool_is_a_plain_function() {
 
 #[test]
 fn a_tool_takes_an_input_and_optionally_a_context() {
-    let signature = "a tool takes its input and, optionally, a `&Context`: `fn name(input: In, ctx: &Context)`";
+    let usage = "a tool takes its input and, optionally, a `&Context`: `fn name(input: In, ctx: &Context)`";
     assert_item_refused(
         &quote!(
             fn f() -> Result<Out> {}
         ),
-        &format!("no input; {signature}; without arguments, take `_: NoArgs`"),
+        &format!("no input; {usage}; without arguments, take `_: NoArgs`"),
     );
     assert_item_refused(
         &quote!(
             fn f(a: A, b: &Context, c: C) -> Result<Out> {}
         ),
-        &format!("too many arguments; {signature}"),
+        &format!("too many arguments; {usage}"),
     );
     assert_item_refused(
         &quote!(
@@ -146,7 +146,7 @@ fn a_name_may_have_hyphens() {
 #[test]
 fn a_tool_has_the_name_of_its_package_if_the_function_differs_only_in_hyphens() {
     let function = syn::parse2(tool_function()).unwrap();
-    let tool_function = signature::check(&function).unwrap();
+    let checked_function = signature::check(&function).unwrap();
     for (package, name) in [
         ("word-count", "word-count"),
         ("word_count", "word_count"),
@@ -154,7 +154,7 @@ fn a_tool_has_the_name_of_its_package_if_the_function_differs_only_in_hyphens() 
         ("", "word_count"),
     ] {
         assert_eq!(
-            expand::default_tool_name(&tool_function, package).unwrap(),
+            expand::default_tool_name(&checked_function, package).unwrap(),
             name,
             "{package}"
         );

@@ -120,6 +120,7 @@ fn write_body(request: &Request, body: OutgoingBody) -> Result<()> {
             Err(StreamError::LastOperationFailed(error)) => return Err(stream_failure(request, &error)),
         }
     }
+    // The stream has to be dropped before its body is finished.
     drop(stream);
     OutgoingBody::finish(body, None).map_err(|error| failure(request, &error))
 }

@@ -1,6 +1,6 @@
 //! Fuzz test of HTTP grants: an [`HttpScope`] is an address to which an operator can let a tool send requests, a
-//! [`RequestTarget`] is the address of a request. The test compares the scheme, host, port and path that both read from a text
-//! with those that the URL parser reads.
+//! [`RequestTarget`] is the address of a request. Both types have a parser. The test compares the scheme, host, port and path
+//! that these parsers read from a text with those that the URL parser reads.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -67,7 +67,7 @@ fn url_host(host: &str) -> String {
     )
 }
 
-/// Returns the address of a request as it is sent.
+/// Returns the URL to which a request is sent, without its query.
 fn request_address(target: &RequestTarget) -> String {
     let scheme = if target.secure { "https" } else { "http" };
     let (open, close) = if target.host.contains(':') {
@@ -83,11 +83,11 @@ fn request_address(target: &RequestTarget) -> String {
 fn may_be_resolved_as_ip_address(host: &str) -> bool {
     let last = host.rsplit('.').next().unwrap_or_default();
     let digits = last.strip_prefix("0x").unwrap_or(last);
-    let is_hexadecimal = !digits.is_empty()
+    let digits_are_hexadecimal = !digits.is_empty()
         && digits.chars().all(|c| c.is_ascii_hexdigit())
         && last.starts_with(|c: char| c.is_ascii_digit());
     let is_decimal_or_starts_with_0x = last.chars().all(|c| c.is_ascii_digit()) || last.starts_with("0x");
-    is_hexadecimal && is_decimal_or_starts_with_0x && host.parse::<IpAddr>().is_err()
+    digits_are_hexadecimal && is_decimal_or_starts_with_0x && host.parse::<IpAddr>().is_err()
 }
 
 /// Checks that a request that the grant `scope` covers goes to the granted scheme, host and port, and to the granted path or

@@ -113,7 +113,8 @@ impl Lcg {
 fn churn(rounds: usize) -> Result<usize> {
     let (mut blocks, mut random): (Vec<Block>, _) = (Vec::new(), Lcg(1));
     for _ in 0..rounds {
-        // An index one past the last block selects no block, and then a block is added.
+        // In 4 of 9 cases the block at `index` is freed, in 1 it is resized, and in 4 a block is added. If the index is one past
+        // the last block, a block is added in all cases.
         let (length, index) = (random.length(), random.below(blocks.len() + 1));
         match (random.below(9), blocks.get_mut(index)) {
             (0..=3, Some(_)) => drop(blocks.swap_remove(index)),

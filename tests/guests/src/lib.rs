@@ -1,5 +1,5 @@
-//! Bindings of the contract between host and tool (`wit/tool.wit`), and helpers, for guests that implement the contract without
-//! the SDK.
+//! Bindings of the contract between host and tool (`wit/tool.wit`), and helpers, for guests that implement the contract
+//! themselves instead of with the SDK.
 
 #![cfg(target_family = "wasm")]
 
@@ -12,7 +12,7 @@ pub mod bindings {
         pub_export_macro: true,
         export_macro_name: "export",
         default_bindings_module: "::guests::bindings",
-        // A guest may also use other parts of the SDK, such as its HTTP client. Then it has two type sections: one of
+        // Such a guest may still use other parts of the SDK, such as its HTTP client. Then it has two type sections: one of
         // these bindings and one of the SDK's bindings. If the sections had the same name, the linker would join them into an
         // invalid one.
         type_section_suffix: "-guests",

@@ -51,7 +51,7 @@ impl Table {
         let manifest = manifest();
         let mut text = String::new();
         for (id, threat) in &manifest {
-            let of_threat = |(attacked, _): &&(String, Option<Duration>)| attacked == id;
+            let of_threat = |(threat_id, _): &&(String, Option<Duration>)| threat_id == id;
             let attacks = self.withstood.iter().filter(of_threat).count();
             let (status, tests) = (threat.status(), threat.tests.values().map(Vec::len).sum::<usize>());
             let attack = &threat.attack;

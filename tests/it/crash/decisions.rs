@@ -91,10 +91,10 @@ fn crash_at(tool: &str, place: FailPoint) -> (usize, Vec<String>) {
     let world = world_with_waiting_call(tool);
     let killed = world.art_with_kill(&["approve", "yes", "last"], Some(Kill::At(place, 1)));
     assert!(killed.was_killed(), "{place:?} was not reached:\n{}", killed.output);
-    let seen = world.journal(&only_run(&world).trace_id);
+    let journal_after_kill = world.journal(&only_run(&world).trace_id);
     decide_or_resume(&world, place);
     let run = only_run(&world);
-    judge::check_entries_kept(&seen, &world.journal(&run.trace_id));
+    judge::check_entries_kept(&journal_after_kill, &world.journal(&run.trace_id));
     judge::check(&world, &run);
     judge::check_home(&world);
     assert_eq!(status_of_waiting_call(&world), None, "{place:?}");
@@ -110,8 +110,8 @@ fn an_approved_call_that_must_not_be_repeated_acts_once_or_its_outcome_is_unknow
         let expected = match place {
             // The call is announced, but was not made.
             FailPoint::AfterIntents => (0, "unknown_outcome"),
-            // The call had its effect, but its end is not stored: the end of a call by `art tool call` is stored in one commit
-            // with the end of its run.
+            // The call had its effect, but its end is not stored. This is so even just before the end of the run is stored,
+            // because `art tool call` stores the end of the call and the end of the run in one commit.
             FailPoint::BeforeToolEnds | FailPoint::BeforeRunEnd => (1, "unknown_outcome"),
             _ => (1, "success"),
         };

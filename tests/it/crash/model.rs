@@ -33,7 +33,7 @@ fn reply(request: &Request, next_key: &dyn Fn() -> u64) -> Reply {
     } else if is_planning(request) {
         Reply::Text(vec![plan_text(&steps(&body, &arguments))])
     } else if body.contains("\"role\":\"tool\"") {
-        // Only in the last step, "Act again" (see `steps`), the model makes a call. Here this call has a result.
+        // The request contains the result of the only call that the model makes, in the last step ("Act again", see `steps`).
         Reply::Text(vec!["It is done.".to_owned()])
     } else {
         // The last step begins.

@@ -38,7 +38,7 @@ fn finish_run(world: &World) {
         assert_eq!(asked.code(), 0, "{asked}");
         return;
     };
-    let seen = world.journal(&run.trace_id);
+    let journal_after_kill = world.journal(&run.trace_id);
     if !run.status.is_final() {
         let resumed = world.art(&["--json", "runs", "resume", &run.trace_id]);
         let report = resumed
@@ -46,7 +46,7 @@ fn finish_run(world: &World) {
             .unwrap_or_else(|| panic!("no report: {}", resumed.output));
         judge::check_printed_report(&report, &world.run_of(QUESTION).unwrap());
     }
-    judge::check_entries_kept(&seen, &world.journal(&run.trace_id));
+    judge::check_entries_kept(&journal_after_kill, &world.journal(&run.trace_id));
 }
 
 #[test]

@@ -104,11 +104,11 @@ impl<'a> Worker<'a> {
 
     /// Deletes one of the conversations in which only this worker asks.
     fn delete_thread(&mut self) {
-        let own = self
+        let own_thread = self
             .answered
             .values()
             .find(|thread| thread.as_str() != self.shared_thread);
-        if let Some(thread) = own.cloned()
+        if let Some(thread) = own_thread.cloned()
             && self.art(&["thread", "delete", &thread]).is_some()
         {
             self.answered.retain(|_, other| *other != thread);
@@ -133,6 +133,7 @@ fn check(world: &World, answered: &BTreeMap<String, String>) {
     }
     let threads: BTreeSet<_> = stored.values().collect();
     threads.into_iter().for_each(|thread| evidence.check_thread(thread));
+    // Closes the store before `check_home` opens the database.
     drop(evidence);
     judge::check_home(world);
     println!("{} runs are stored with all their effects", runs.len());

@@ -12,8 +12,8 @@ const RACERS: usize = 20;
 const WAVE: usize = 50;
 
 fn racers() -> usize {
-    let set = std::env::var("ART_RACERS").ok();
-    set.map_or(RACERS, |number| number.parse().expect("`ART_RACERS` is a number"))
+    let from_environment = std::env::var("ART_RACERS").ok();
+    from_environment.map_or(RACERS, |number| number.parse().expect("`ART_RACERS` is a number"))
 }
 
 // Several processes decide about the same call (contract A38).

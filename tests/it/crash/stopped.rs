@@ -53,8 +53,8 @@ fn resume_when_possible(world: &World, run: &RunRecord) -> (usize, EndedCommand)
 #[test]
 fn a_host_that_was_stopped_says_that_it_lost_its_run_and_writes_nothing() {
     let world = World::new();
-    // The run has one call, so that the host writes nothing while it is stopped. A host that is stopped during a write blocks the
-    // writes of all others.
+    // The run has one long call, so that the host is stopped while it waits for this call, and not during a write. A host that is
+    // stopped during a write blocks the writes of all others.
     let question = format!("Act {SLOWLY}, {ONE_STEP}");
     let stopped_host = world.command(&["run", &question]).spawn().unwrap();
     let run = wait_for_tool_call(&world, &question);

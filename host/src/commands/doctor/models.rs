@@ -34,7 +34,7 @@ pub(super) fn check_models(config: &Config) -> Vec<Check> {
             if config.model.origin == Origin::Default {
                 checks.extend(executor.block_on(check_local_server(&engine)));
             }
-            // Do not wait for an abandoned DNS lookup.
+            // Do not wait for the DNS lookup of a probe that has timed out.
             executor.shutdown_background();
             checks
         }
@@ -98,7 +98,8 @@ async fn check_unused_provider(engine: &ReasoningEngine, info: ProviderInfo) -> 
 
 /// Returns the verdict about a probe, and its reason. `verdict_if_failed` is the verdict if the model cannot be called.
 fn judge(probe: &Probe, model_id: &str, verdict_if_failed: Verdict) -> (Verdict, String) {
-    // An unlisted model is an error of the probe too, but only a warning here: providers may accept models that they do not list.
+    // If the provider does not list the model, the probe has an error too. This error is not used: such a model gets only a
+    // warning below, because providers may accept models that they do not list.
     if let (Some(error), None | Some(true)) = (&probe.error, probe.model_listed) {
         return (verdict_if_failed, error.to_string());
     }

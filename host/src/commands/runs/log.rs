@@ -217,7 +217,8 @@ fn find_step(run: &Run, event: &RunEvent, steps_of_model_calls: &mut BTreeMap<Ac
             steps_of_model_calls.insert(*action, step.clone());
             step
         }
-        // A call that ends with `ModelNotAsked` has a step here only if it was already made before the run was interrupted.
+        // For `ModelNotAsked`, there is a step only if `ModelAsked` came before it: if the run was interrupted during the call,
+        // and the host could not make the call again afterwards.
         RunEvent::ModelNotAsked { action, .. }
         | RunEvent::ModelReplied { action, .. }
         | RunEvent::ModelFailed { action, .. } => steps_of_model_calls.get(action).cloned().unwrap_or_default(),

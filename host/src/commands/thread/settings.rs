@@ -54,8 +54,8 @@ pub(super) fn change(
 /// Returns the names of the tools that the conversation may call. With `null` or without names, it may call no tool. Fails if a
 /// name is invalid.
 fn parse_tools(names: &[String]) -> Result<Vec<String>, CommandError> {
-    if let [null] = names
-        && null == "null"
+    if let [only_name] = names
+        && only_name == "null"
     {
         return Ok(Vec::new());
     }
@@ -106,8 +106,8 @@ fn deserialize<T: DeserializeOwned + Serialize>(value: &Value) -> Result<T, Comm
 /// again. Ignores keys with the value `null`.
 fn unknown_key<'a>(value: &'a Value, recognized: &Value) -> Option<&'a str> {
     for (key, inner) in value.as_object()?.iter().filter(|(_, inner)| !inner.is_null()) {
-        // If `inner` is an object with only unknown keys, `recognized` may lack `key`, because an empty object is left out there.
-        // So an unknown key in `inner` is returned rather than `key`.
+        // If `inner` is an object with only unknown keys, it is empty after it was deserialized. Empty objects may be left out of
+        // `recognized`, so that `key` seems to be unknown too. So an unknown key in `inner` is returned rather than `key`.
         let unknown_in_inner = unknown_key(inner, recognized.get(key).unwrap_or(&Value::Null));
         if unknown_in_inner.is_some() || recognized.get(key).is_none() {
             return unknown_in_inner.or(Some(key));

@@ -207,7 +207,7 @@ impl StepLines {
         }
     }
 
-    /// Adds a line for each call of the step that has no line yet, and one if a model has taken over.
+    /// Adds a line for each call of the step that has no line yet, and one if a model has taken over from the planned calls.
     fn add_details(&mut self, item: &TodoItem, list: &MultiProgress) {
         for detail in new_details(item, &mut self.shown) {
             let above = self.details.last().map_or(&self.bar, |(bar, _)| bar);

@@ -47,11 +47,11 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Returns the variance of a sample, which divides by n - 1. The variance of a single value is 0.
+/// Returns the sample variance: the sum of the squared deviations from the mean, divided by n - 1. For a single value it is 0.
 fn variance(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / length(values);
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    squares / (length(values) - 1.0).max(1.0)
+    let sum_of_squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    sum_of_squares / (length(values) - 1.0).max(1.0)
 }
 
 /// Returns the values without their signs. Fails if a value is not a whole number or exceeds 2^53.

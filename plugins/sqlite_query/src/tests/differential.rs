@@ -43,8 +43,8 @@ fn term() -> impl Strategy<Value = String> {
             (inner.clone(), binary, inner.clone())
                 .prop_map(|(left, operator, right)| format!("({left} {operator} {right})")),
             (function, inner).prop_map(|(name, argument)| {
-                let open = if name.contains('(') { "" } else { "(" };
-                format!("{name}{open}{argument})")
+                let parenthesis = if name.contains('(') { "" } else { "(" };
+                format!("{name}{parenthesis}{argument})")
             }),
         ]
     })

@@ -5,9 +5,9 @@ use crate::dimension::{ENERGY, FORCE, POWER, PRESSURE};
 
 /// Standard gravity in m/s² (SP 811).
 const GRAVITY: f64 = 9.806_65;
-/// SP 811: the pound of 1959 in standard gravity, in newtons.
+/// SP 811: the weight of the pound of 1959 in standard gravity, in newtons.
 const POUND_FORCE: f64 = 4.448_221_615_260_5;
-/// SP 811: the British thermal unit of the International Table.
+/// SP 811: the British thermal unit of the International Table, in joules.
 const BTU: f64 = 1_055.055_852_62;
 
 pub(super) const UNITS: &[Unit] = &[

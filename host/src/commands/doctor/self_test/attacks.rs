@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::lab::{Attempt, Lab};
 
-/// An attack that `attacker.wat` implements, or a control.
+/// An attack that `attacker.wat` implements, or a control: a call that must succeed, which shows that allowed access works.
 #[derive(Debug)]
 pub(super) struct Attack {
-    /// Identifier of the attack in `tests/attacks.toml`, which several attacks here may share, or for a control only the letter
-    /// with which the identifiers of its group begin.
+    /// Identifier of the attack in `tests/attacks.toml`. Several attacks here may have the same identifier. A control has only
+    /// the letter with which the identifiers of its group begin.
     pub(super) id: &'static str,
     /// What the tool does; completes the sentence "the tool ..".
     pub(super) action: &'static str,
@@ -29,7 +29,7 @@ pub(super) struct Attack {
 pub(super) enum Aim {
     /// Nothing outside of the call. The tool has no grants.
     Nothing,
-    /// A path in the folder of the test. The tool may read the folder `granted` in it, and nothing else.
+    /// A path in the folder of the test. The tool may read the subfolder `granted` of that folder, and nothing else.
     Path(&'static str),
     /// A path in the folder of the test. The tool has no grants.
     UngrantedPath(&'static str),
@@ -85,7 +85,7 @@ const fn attack(id: &'static str, action: &'static str, number: u32, expectation
     aimed_attack(id, action, number, Aim::Nothing, expectation)
 }
 
-/// Creates an attack on something outside of its call.
+/// Creates an attack on something outside of its call, or a control that may access it.
 const fn aimed_attack(
     id: &'static str,
     action: &'static str,

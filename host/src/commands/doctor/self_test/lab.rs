@@ -145,8 +145,9 @@ impl Attempt {
         self.report.log.records.iter().map(|record| record.message.len()).sum()
     }
 
-    /// Returns whether what the tool wrote into its free metadata became a field of the result that this metadata must not set.
-    /// The JSON of the metadata is checked too, because it has the tool's own fields beside those of the host.
+    /// Returns whether the tool set a field of the result through its free metadata: the metadata in which a tool may choose any
+    /// keys, but which must not set such fields. The JSON of the metadata is checked too, because there the keys of the tool
+    /// stand beside the fields of the host.
     pub(super) fn has_forged_fields(&self) -> bool {
         let result = &self.report.result;
         let metadata = &result.metadata;
