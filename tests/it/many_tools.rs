@@ -80,7 +80,8 @@ fn sandbox(cache: &Path) -> Sandbox {
     Sandbox::new(&config).unwrap()
 }
 
-/// Returns a component that declares its schema and has this name, of eight characters.
+/// Returns a component with this name, of eight characters. Its schema is in a custom section at its end, so that the host need
+/// not compile the component to get it.
 fn component_named(name: &str) -> Vec<u8> {
     static WITH_SCHEMA: OnceLock<Vec<u8>> = OnceLock::new();
     let with_schema = WITH_SCHEMA.get_or_init(|| {

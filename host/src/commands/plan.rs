@@ -73,8 +73,8 @@ fn add_params(plan: &SavedPlan, params: &[(String, String)]) -> Result<SavedPlan
     }
     for (name, typed) in params {
         let value = serde_json::from_str(typed).unwrap_or_else(|_| Value::from(typed.as_str()));
-        // The parameter replaces arguments that equal `value`. In longer arguments and in texts of the plan, it replaces the
-        // constant as it was typed.
+        // The parameter replaces arguments that equal `value`. Within arguments that contain more than the constant, and within
+        // the texts of the plan, such as the question, it replaces the constant as it was typed.
         if !plan.parameterize(name, &value, typed) {
             return Err(CommandError::Failed(format!(
                 "the plan has no argument with `{typed}`, so it cannot be the parameter `{name}` (hint: `art plan` without \

@@ -19,9 +19,9 @@ impl Watcher for EventLines {
     }
 }
 
-/// Returns the piece together with the run and the phase that it belongs to. Returns `None` for state such as signed thoughts,
-/// which only the provider of the model can use, and for a list of the parts of the question that the answer does not address,
-/// which are reported at the end of the run.
+/// Returns the piece together with the run and the phase that it belongs to. Two kinds of pieces have no line: `State`, such as
+/// signed thoughts, which only the provider can read, and `Unanswered`, because the end of the run lists the unanswered parts of
+/// the question.
 fn envelope(piece: &ReplyPiece<'_>) -> Option<StreamEnvelope> {
     let context = StreamContext {
         thread_id: piece.thread_id.to_owned(),

@@ -1,4 +1,4 @@
-//! The patterns of a set of tools, and a search for the examples that are nearest to a question.
+//! The example questions of a set of tools, as patterns with slots for the values, and a search for the examples that are nearest to a question.
 
 use std::sync::OnceLock;
 
@@ -21,7 +21,7 @@ pub(crate) struct Catalog {
     pub(crate) tools: Vec<Tool>,
     compile_schema: CompileSchema,
     pub(crate) patterns: Vec<Pattern>,
-    /// For each pattern, the stems of the words with content in its question.
+    /// For each pattern, the stems of the content words of its question, as one text.
     content_words: Vec<String>,
 }
 

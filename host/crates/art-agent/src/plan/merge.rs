@@ -113,7 +113,7 @@ fn redefine_item(item: &TodoItem, draft_item: DraftItem, at: Timestamp) -> TodoI
     if status == Failed {
         merged.error.clone_from(&item.error);
     }
-    // An item that is tried again can use the results of its planned calls.
+    // An item that is tried again can use the results that its planned calls already have from the first attempt.
     merged.actual_tool_calls.clone_from(&item.actual_tool_calls);
     merged.planned_call_ids.clone_from(&item.planned_call_ids);
     merged.tool_results.clone_from(&item.tool_results);

@@ -34,7 +34,7 @@ const PREVIEW_CHARS: usize = 1_000;
 /// Note on an attachment that the model cannot read.
 const UNREADABLE: &str = "not shown: you cannot look at this file; only a tool can read it";
 
-/// Maximum length of a problem in a list, in characters.
+/// Maximum length of one problem of a model's reply, as a prompt lists it, in characters.
 const MAX_PROBLEM_CHARS: usize = 500;
 
 /// Returns `text` with `> ` before each line and `>` for an empty line. Planning markers, which enclose a plan in a reply of a
@@ -80,7 +80,8 @@ pub(crate) fn sanitize(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns problems as a quoted list. Each is cut, because it repeats text of a model.
+/// Returns the problems that were found in a reply of a model, as a quoted list. Each is cut, because it repeats text of the
+/// reply.
 pub(crate) fn problem_list(problems: &[String]) -> String {
     let listed = problems
         .iter()

@@ -22,7 +22,7 @@ const RULE_SUSPENSION: &str = "r1";
 fn waiting_run(expressions: &[&str]) -> Driver {
     let mut start = start("q");
     // When a call asks a person, the other calls of the reply that were not made yet are dropped, except those of blocking
-    // tools. So that no call is dropped, all tools are blocking here.
+    // tools, which need the decision of a person. So that no call is dropped, all tools are blocking here.
     start
         .tools
         .iter_mut()
@@ -55,6 +55,7 @@ fn approved_call(driver: &Driver) -> ToolCall {
 /// Suspends the first ready call because a rule of the operator asks for an approval. `change` alters the suspension first.
 fn suspend_by_rule(driver: &mut Driver, change: impl FnOnce(&mut SuspendedCall)) {
     let ready = driver.run.ready_calls().remove(0);
+    // Starts from the suspension that a tool would cause. No tool has run: the result only names the call.
     let mut suspension = suspension_by_tool(RULE_SUSPENSION, &stand_in_result(&ready.call));
     suspension.cause = SuspensionCause::Rule {
         reason: "the risk of the tool is high".to_owned(),
@@ -160,6 +161,7 @@ fn a_rejected_planned_call_does_not_complete_its_step() {
         .script("answer", [says("ok")]);
     driver.drive_to_decision();
     driver.apply(&decision_event(TOOL_SUSPENSION, rejection("no")));
+    // `fallback` is the reason why the model goes on with a step whose calls were planned.
     assert_eq!(
         driver.item("a").fallback.as_deref(),
         Some("a person rejected the call of `calculator`")

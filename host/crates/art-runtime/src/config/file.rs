@@ -23,14 +23,17 @@ pub(super) struct ConfigFile {
     pub(super) system_prompts: Option<BTreeMap<String, SystemPromptTemplate>>,
     pub(super) persona: Option<Persona>,
     pub(super) tell_date: Option<bool>,
+    /// Replacements for the built-in texts of the agent's prompts, by their names.
     pub(super) prompts: Option<BTreeMap<String, String>>,
     pub(super) providers: BTreeMap<String, ProviderSettings>,
     pub(super) prices: PriceTable,
+    /// The limits of all model calls.
     pub(super) models: EngineLimits,
     pub(super) params: Option<JsonObject>,
     pub(super) sandbox: SandboxTable,
     pub(super) tools: Option<ToolSettings>,
     pub(super) approval: Option<ApprovalPolicy>,
+    /// Whether a model may ask the person for information.
     pub(super) ask_person: Option<bool>,
     pub(super) execution: Option<ExecutionOverrides>,
 }
@@ -185,8 +188,8 @@ pub fn read_approval_policy(path: &Path) -> Result<ApprovalPolicy, ConfigError> 
     })
 }
 
-/// An error in the file, with its position. It never contains a string value of the file, because the value may be a key. (The
-/// message of [`toml::de::Error`] quotes the whole line.)
+/// An error in the file, with its position. It never contains a string value of the file, because the value may be a secret, such
+/// as an API key. (The message of [`toml::de::Error`] quotes the whole line.)
 #[derive(Debug, thiserror::Error)]
 #[error("{position}{message}")]
 pub struct ParseError {

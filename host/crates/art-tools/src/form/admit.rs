@@ -52,7 +52,7 @@ pub(crate) fn admit(mut form: FeedbackSchema) -> Result<FeedbackSchema, FormProb
     // are bounded, so the compilation could fail only because of the custom schema of a tool.
     CompiledSchema::new(&answer_schema(&form), Root::Any).map_err(FormProblem::CustomSchema)?;
     if form.input_type == InputType::Confirm {
-        // A confirmation has no answer, so a default answer has no meaning.
+        // A person only approves or rejects a confirmation and enters no value, so a default value has no meaning.
         form.default_value = None;
     }
     if let Some(default) = &form.default_value {
@@ -65,7 +65,7 @@ fn check_size(form: &FeedbackSchema) -> Result<(), FormProblem> {
     if form.options.len() > MAX_OPTIONS {
         return Err(FormProblem::TooManyOptions(form.options.len()));
     }
-    // Check the depth first, because computing the length recurses.
+    // Check the depth first, because computing the length of the form as JSON recurses.
     let values = form.options.iter().map(|option| &option.value);
     for value in values.chain(&form.default_value).chain(&form.custom_schema) {
         JsonSize::measure(value, MAX_DEPTH, MAX_NODES)?;

@@ -22,13 +22,14 @@ use crate::denials::Denials;
 
 /// The result of sending a request, as `wasmtime_wasi_http` wants it: the response, and the work that remains.
 type Sent = (Response<WasiBody>, Remaining);
-/// A future that ends when the rest of some work on a request is done, with an error if it failed. As a parameter of
-/// `send_request`, it is about the processing of the response, and a [`Sender`] ignores it. In the result of `send_request`, it
-/// is about the sending of the request, and is ready at once, because the body of the response reports later errors.
+/// Two different futures have this type. The one that `send_request` takes ends when the guest has processed the response; a
+/// [`Sender`] ignores it. The one that `send_request` returns tells whether sending the rest of the request failed; it is always
+/// ready, because the body of the response reports such errors.
 type Remaining = Box<dyn Future<Output = Result<(), Error>> + Send>;
 type Sending = Box<dyn Future<Output = Result<Sent, Error>> + Send>;
 
-/// Checks requests against the grants and limits of the call. It cannot send them.
+/// Checks requests against the rights and limits of the call. It cannot send them. A right is what the call gets of a grant of the
+/// operator, narrowed by the manifest of the tool.
 pub(super) struct Gate {
     grants: Arc<CallGrants>,
     secrets: Arc<Secrets>,

@@ -163,6 +163,7 @@ fn a_file_has_a_name_a_media_type_and_content() {
     );
 }
 
+// The approval is given apart from the answer.
 #[test]
 fn a_confirmation_has_no_answer() {
     assert_answers(
