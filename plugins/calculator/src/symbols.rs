@@ -35,21 +35,23 @@ impl<'a> Symbols<'a> {
 
     /// Returns the value of `name`, or an error at the position `at`, counted from 0, if `name` has no value.
     pub(crate) fn get(&self, name: &str, at: usize) -> Result<Complex64, EvalError> {
-        if let Some(value) = self.scope.and_then(|scope| scope.get(name)) {
-            return Ok(Complex64::new(value.0, 0.0));
-        }
-        if let Some(ans) = self.ans.filter(|_| name == "ans") {
-            return Ok(Complex64::new(ans.0, 0.0));
-        }
-        let constant = CONSTANTS.iter().find(|(known, _)| *known == name);
-        constant
-            .map(|(_, value)| *value)
-            .ok_or_else(|| self.undefined_symbol(name).at(at))
+        self.find(name).ok_or_else(|| self.undefined_symbol(name).at(at))
     }
 
     /// Returns whether `name` has a value.
     pub(crate) fn contains(&self, name: &str) -> bool {
-        self.get(name, 0).is_ok()
+        self.find(name).is_some()
+    }
+
+    fn find(&self, name: &str) -> Option<Complex64> {
+        if let Some(value) = self.scope.and_then(|scope| scope.get(name)) {
+            return Some(Complex64::new(value.0, 0.0));
+        }
+        if let Some(ans) = self.ans.filter(|_| name == "ans") {
+            return Some(Complex64::new(ans.0, 0.0));
+        }
+        let constant = CONSTANTS.iter().find(|(known, _)| *known == name);
+        constant.map(|(_, value)| *value)
     }
 
     /// Returns the error for a name that has no value.
