@@ -161,6 +161,7 @@ fn definition(tool_function: &ToolFunction, options: &Options, name: &str, descr
 fn to_tool_error(return_type: &syn::Type) -> TokenStream {
     quote_spanned! {return_type.span()=>
         fn to_tool_error(error: <Self::Return as ::art_sdk::__private::Fallible>::Error) -> ::art_sdk::ToolError {
+            // Which of the traits is used depends on the type of the error.
             #[allow(unused_imports)]
             use ::art_sdk::__private::conversion::{HasDisplay, HasInto, HasIntoToolError, HasNone, Probe};
             // The four references make method lookup try the traits in their order: see `conversion` in `art_sdk`.

@@ -81,18 +81,18 @@ impl Staging {
 
     /// Drops the changes at `paths`, or the whole change set if there is no path. Returns their full paths. If the granted
     /// directory still exists, first carries out or undoes an interrupted commit of the change set, so that all of the commit's
-    /// changes are made or none.
+    /// changes are made or none. If that commit made all changes of the set, returns no path.
     ///
     /// # Errors
     /// Fails if an interrupted commit cannot be carried out or undone, if the change set has no change at one of the paths,
     /// or if what is left of the change set cannot be stored.
     pub fn discard(&self, set: &ChangeSet, paths: &[PathBuf]) -> Result<Vec<PathBuf>, StagingError> {
         let _lock = self.lock()?;
-        if set.directory.exists() {
+        if set.directory.is_dir() {
             self.recover_set(&set.id, self.folder(&set.id)?)?;
         }
         if !self.has_set(&set.id) {
-            // The interrupted commit made all changes.
+            // The interrupted commit made all changes, so none is left to drop.
             return Ok(Vec::new());
         }
         let set = self.read(&set.id)?;

@@ -88,6 +88,11 @@ impl Fixture {
         self.open_staging().find(&id).unwrap().remove(0)
     }
 
+    /// Returns the folder of a change set.
+    fn set_folder(&self, set: &ChangeSet) -> PathBuf {
+        self.folder.path().join("staging").join(&set.id)
+    }
+
     /// Returns whether none of the changes of `stage_changes` is made.
     fn is_unchanged(&self) -> bool {
         self.read("a.txt").as_deref() == Some("old a\n")
@@ -296,16 +301,22 @@ fn a_diff_shows_what_changes() {
     assert_eq!(diff("new"), "created directory: /granted/new\n");
 }
 
+/// Leaves the journal of a commit that removes `sub/b.txt` and `sub`, as if the process had been killed before it changed anything.
+/// Returns the two changes.
+fn interrupt_commit_of_removals(fixture: &Fixture, set: &ChangeSet) -> Vec<Change> {
+    let removals = set.changes.iter().filter(|change| change.path.starts_with("sub"));
+    let removals: Vec<_> = removals.cloned().collect();
+    let journal = serde_json::json!({"changes": removals, "directories": []});
+    fs::write(fixture.set_folder(set).join("journal.json"), journal.to_string()).unwrap();
+    removals
+}
+
 #[test]
 fn a_discard_first_completes_an_interrupted_commit() {
     let fixture = Fixture::new();
     let set = fixture.stage_changes();
     let staging = fixture.open_staging();
-    // The interrupted commit is one of the removals of `sub/b.txt` and `sub`. Its journal was stored, but no change was made yet.
-    let removals = set.changes.iter().filter(|change| change.path.starts_with("sub"));
-    let journal = serde_json::json!({"changes": removals.collect::<Vec<_>>(), "directories": []});
-    let set_folder = fixture.folder.path().join("staging").join(&set.id);
-    fs::write(set_folder.join("journal.json"), journal.to_string()).unwrap();
+    interrupt_commit_of_removals(&fixture, &set);
     let discarded = staging.discard(&set, &[]).unwrap();
     assert!(!discarded.contains(&fixture.granted_path("sub")), "{discarded:?}");
     assert!(!fixture.granted_path("sub").exists());
@@ -318,17 +329,27 @@ fn a_discard_after_an_interrupted_commit_of_all_changes_discards_nothing() {
     let fixture = Fixture::new();
     let set = fixture.stage_changes();
     let staging = fixture.open_staging();
-    let removals = set.changes.iter().filter(|change| change.path.starts_with("sub"));
-    let removals = ChangeSet {
-        changes: removals.cloned().collect(),
-        ..set.clone()
-    };
-    let set_folder = fixture.folder.path().join("staging").join(&set.id);
-    fs::write(set_folder.join("changes.json"), serde_json::to_vec(&removals).unwrap()).unwrap();
-    let journal = serde_json::json!({"changes": removals.changes, "directories": []});
-    fs::write(set_folder.join("journal.json"), journal.to_string()).unwrap();
-    assert_eq!(staging.discard(&removals, &[]).unwrap(), Vec::<PathBuf>::new());
+    let changes = interrupt_commit_of_removals(&fixture, &set);
+    let set = ChangeSet { changes, ..set };
+    fs::write(
+        fixture.set_folder(&set).join("changes.json"),
+        serde_json::to_vec(&set).unwrap(),
+    )
+    .unwrap();
+    assert_eq!(staging.discard(&set, &[]).unwrap(), Vec::<PathBuf>::new());
     assert!(!fixture.granted_path("sub").exists());
+}
+
+#[test]
+fn a_set_whose_directory_is_gone_is_discarded_in_spite_of_an_interrupted_commit() {
+    let fixture = Fixture::new();
+    let set = fixture.stage_changes();
+    let staging = fixture.open_staging();
+    interrupt_commit_of_removals(&fixture, &set);
+    fs::remove_dir_all(fixture.granted_path("")).unwrap();
+    fs::write(fixture.folder.path().join("granted"), "a file").unwrap();
+    assert_eq!(staging.discard(&set, &[]).unwrap().len(), set.changes.len());
+    assert!(staging.list().unwrap().is_empty());
 }
 
 #[test]
