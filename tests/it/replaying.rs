@@ -169,7 +169,7 @@ fn a_replay_needs_no_model_and_stores_nothing() {
     let stdout = replayed.stdout();
     assert!(stdout.contains(" is identical in all "), "{replayed}");
     assert!(
-        stdout.contains("tool calls run again: 1, fuel compared for: 1"),
+        stdout.contains("tool calls run again: 1; fuel compared in 1 of them"),
         "{replayed}"
     );
     let runs = home.art(&["--json", "runs", "list"]).json();

@@ -67,7 +67,7 @@ fn describe(replay: &Replay) -> Vec<String> {
     }];
     let (calls, fuel_compared) = (replay.calls_run, replay.fuel_compared);
     lines.push(format!(
-        "tool calls run again: {calls}, fuel compared for: {fuel_compared}"
+        "tool calls run again: {calls}; fuel compared in {fuel_compared} of them"
     ));
     if !replay.skipped.is_empty() {
         lines.push(format!("tool calls taken as recorded: {}", replay.skipped.len()));
@@ -107,7 +107,7 @@ mod tests {
             describe(&identical_replay()),
             [
                 "run r is identical in all 12 events",
-                "tool calls run again: 2, fuel compared for: 2",
+                "tool calls run again: 2; fuel compared in 2 of them",
                 "requests to models: 3, worded differently today: 0",
             ]
         );
