@@ -15,8 +15,6 @@ pub const MAX_COMPONENT_BYTES: u64 = 32 << 20;
 const TOOL_INTERFACE: &str = "art:tool/tool";
 /// The version of the contract (the WIT package between tools and the host) that this host implements.
 const SUPPORTED_CONTRACT: &str = "art:tool@0.1.0";
-/// Prefix of all versions that are compatible with [`SUPPORTED_CONTRACT`].
-const COMPATIBLE_PREFIX: &str = "0.1.";
 /// Name of the custom section with the manifest, which the SDK writes.
 const MANIFEST_SECTION: &str = "art:manifest";
 
@@ -202,7 +200,7 @@ fn check_contract(exported_version: Option<&str>, imports: &[String]) -> Result<
         });
     };
     for version in [Some(exported_version), imported_version].into_iter().flatten() {
-        if !version.starts_with(COMPATIBLE_PREFIX) {
+        if !is_compatible(version) {
             return Err(LoadError::ContractVersion {
                 found: format!("art:tool@{version}"),
                 supported: SUPPORTED_CONTRACT,
@@ -210,6 +208,11 @@ fn check_contract(exported_version: Option<&str>, imports: &[String]) -> Result<
         }
     }
     Ok(())
+}
+
+/// Returns whether `version` is compatible with [`SUPPORTED_CONTRACT`]: a version of the same minor series, as before 1.0.
+fn is_compatible(version: &str) -> bool {
+    semver::Version::parse(version).is_ok_and(|version| (version.major, version.minor) == (0, 1))
 }
 
 /// Refuses an interface that the host does not provide.
@@ -286,6 +289,7 @@ mod tests {
             "{error}"
         );
         assert!(check_contract(Some("0.1.3"), &[]).is_ok());
+        assert!(check_contract(Some("0.1.x"), &[]).is_err());
     }
 
     #[test]

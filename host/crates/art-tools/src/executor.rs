@@ -57,16 +57,16 @@ impl CheckedCall {
 
     /// Creates a `CheckedCall` without making any check, for tests and benches of executors.
     ///
-    /// Needs the cargo feature `test-util`, which is off in every release. The input is the arguments without
+    /// Exists only with debug assertions, so that no release has it. The input is the arguments without
     /// added defaults, the thread is named `thread`, the run is named `trace`, and the token is never cancelled.
-    #[cfg(any(test, feature = "test-util"))]
+    #[cfg(any(test, debug_assertions))]
     #[must_use]
     pub fn for_test(call: ParsedToolCall, limits: Limits) -> Self {
         Self::for_test_with_cancel(call, limits, CancellationToken::new())
     }
 
     /// Creates a checked call as [`for_test`](Self::for_test) does, with a token that the test can cancel.
-    #[cfg(any(test, feature = "test-util"))]
+    #[cfg(any(test, debug_assertions))]
     #[must_use]
     pub fn for_test_with_cancel(call: ParsedToolCall, limits: Limits, cancel: CancellationToken) -> Self {
         Self::for_test_with_grants(call, limits, CallGrants::by_default(), cancel)
@@ -74,7 +74,7 @@ impl CheckedCall {
 
     /// Creates a checked call as [`for_test`](Self::for_test) does, with these grants and with a token that the test can
     /// cancel.
-    #[cfg(any(test, feature = "test-util"))]
+    #[cfg(any(test, debug_assertions))]
     #[must_use]
     pub fn for_test_with_grants(
         call: ParsedToolCall,

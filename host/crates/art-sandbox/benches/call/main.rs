@@ -23,14 +23,12 @@ use std::hint::black_box;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use criterion::Criterion;
-
 use guest::Components;
 
 /// A section of the benchmark. It measures calls of the components, and prints a table.
 type Section = fn(&Components);
 
-/// The sections that run after the benchmarks of Criterion. A name on the command line selects one of them.
+/// The sections. A name on the command line selects one of them.
 const SECTIONS: [(&str, Section); 8] = [
     ("calls", print_calls),
     ("throughput", |components| {
@@ -50,30 +48,11 @@ const SECTIONS: [(&str, Section); 8] = [
 fn main() {
     let components = Components::build();
     let selected_name = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let is_section = |name: &str| SECTIONS.iter().any(|(section, _)| *section == name);
-    // Any other name selects benchmarks of Criterion.
-    if !selected_name.as_deref().is_some_and(is_section) {
-        run_criterion(&components);
-    }
     for (name, section) in SECTIONS {
         if selected_name.as_deref().is_none_or(|selected| selected == name) {
             section(&components);
         }
     }
-}
-
-/// Measures each form of the call separately.
-fn run_criterion(components: &Components) {
-    let mut criterion = Criterion::default()
-        .warm_up_time(Duration::from_secs(1))
-        .measurement_time(Duration::from_secs(3))
-        .configure_from_args();
-    let mut group = criterion.benchmark_group("call");
-    for form in forms(components) {
-        group.bench_function(form.name, |b| b.iter_custom(&form.run));
-    }
-    group.finish();
-    criterion.final_summary();
 }
 
 /// Measures all forms of the call in turn for many rounds, so that other work on the machine disturbs all of them
