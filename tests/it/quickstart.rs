@@ -12,11 +12,18 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
-/// A fake `cargo` that reports a prebuilt component as the result of the build.
+/// A fake `cargo` that reports a prebuilt component for each package as the result of the build.
 const FAKE_CARGO: &str = r#"#!/bin/sh
-while [ "$1" != --manifest-path ]; do shift; done
-name=$(basename "$(dirname "$2")")
-printf '{"reason":"compiler-artifact","manifest_path":"%s","filenames":["%s/%s.wasm"]}\n' "$2" "$COMPONENTS" "$name"
+while [ $# -gt 0 ]; do
+    case $1 in
+    --manifest-path) plugins=$(dirname "$(dirname "$2")") ;;
+    --package)
+        manifest=$plugins/$2/Cargo.toml
+        printf '{"reason":"compiler-artifact","manifest_path":"%s","filenames":["%s/%s.wasm"]}\n' "$manifest" "$COMPONENTS" "$2"
+        ;;
+    esac
+    shift
+done
 "#;
 
 /// Returns a folder with the fake `cargo` and the files of a checkout that quickstart needs.
@@ -66,9 +73,11 @@ fn quickstart_installs_the_tools_for_use_from_any_folder() {
     // At its end, quickstart asks an example question.
     ran.assert_answers(&["409.5", "58.5"]);
     let count = components::PLUGINS.len();
-    for (number, (name, _)) in (1..).zip(components::PLUGINS) {
-        let progress = format!("{name} ({number} of {count})");
-        assert!(ran.stderr().contains(&progress), "{ran}");
+    for number in 1..=count {
+        assert!(ran.stderr().contains(&format!(" ({number} of {count})\n")), "{ran}");
+    }
+    for (name, _) in components::PLUGINS {
+        assert!(ran.stderr().contains(&format!("    {name} (")), "{ran}");
     }
     assert!(
         !ran.stderr().contains("minute"),

@@ -48,8 +48,8 @@ fn build_all(global: &GlobalOptions, config: &Config, folders: &[PathBuf]) -> Re
     let sandbox = open_sandbox(config)?;
     let mut built = Vec::new();
     let outcome = folders.iter().try_for_each(|folder| {
-        built.extend(build(&sandbox, folder, &config.plugins.value)?);
-        Ok(())
+        let folder = std::slice::from_ref(folder);
+        build(&sandbox, folder, &config.plugins.value, |tool| built.push(tool))
     });
     match outcome {
         Err(error) if built.is_empty() => Err(error),

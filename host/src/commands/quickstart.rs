@@ -46,14 +46,15 @@ pub(super) fn quickstart(global: &GlobalOptions) -> Result<Exit, CommandError> {
 /// Builds the tools of the checkout in `root` into the plugins folder, and copies them to `user_folder` if it is given.
 fn build_tools(config: &Config, root: &Path, user_folder: Option<&Path>) -> Result<(), CommandError> {
     let sandbox = open_sandbox(config)?;
-    let count = checkout::FIRST_PARTY_TOOLS.len();
-    for (number, name) in (1..).zip(checkout::FIRST_PARTY_TOOLS) {
+    let folders = checkout::FIRST_PARTY_TOOLS.map(|name| root.join("plugins").join(name));
+    let mut installed = Vec::new();
+    build(&sandbox, &folders, &config.plugins.value, |tool| {
+        installed.push(tool.path);
+        let (name, number, count) = (tool.plugin.name(), installed.len(), folders.len());
         render::note(&format!("    {name} ({number} of {count})"));
-        for built in build(&sandbox, &root.join("plugins").join(name), &config.plugins.value)? {
-            if let Some(folder) = user_folder {
-                copy_atomically(&built.path, folder)?;
-            }
-        }
+    })?;
+    if let Some(folder) = user_folder {
+        installed.iter().try_for_each(|path| copy_atomically(path, folder))?;
     }
     render::note(&format!("    installed in `{}`", config.plugins.value.display()));
     if let Some(folder) = user_folder {

@@ -31,43 +31,82 @@ pub struct BuiltTool {
     pub examples: ExampleResults,
 }
 
-/// Builds the crate in `folder` and copies its components into the plugins folder `plugins`.
+/// Builds the crates in `folders`, which are members of one workspace, and copies their components into the plugins folder
+/// `plugins`. Passes each tool that was installed to `report`.
 ///
 /// # Errors
-/// Fails if the target is missing and cannot be installed, if the crate does not build, or if a component is refused.
-pub fn build(sandbox: &Sandbox, folder: &Path, plugins: &Path) -> Result<Vec<BuiltTool>, CommandError> {
+/// Fails if a target is missing and cannot be installed, if a crate does not build, or if a component is refused.
+pub fn build(
+    sandbox: &Sandbox,
+    folders: &[PathBuf],
+    plugins: &Path,
+    mut report: impl FnMut(BuiltTool),
+) -> Result<(), CommandError> {
     fs::create_dir_all(plugins).map_err(CommandError::file("create", plugins))?;
-    let components = compile(folder)?;
-    components
-        .iter()
-        .map(|component| check_and_install(sandbox, component, plugins))
-        .collect()
+    let crates = folders.iter().map(|folder| ToolCrate::read(folder));
+    let crates = crates.collect::<Result<Vec<_>, _>>()?;
+    for target in Target::ALL {
+        let crates: Vec<_> = crates.iter().filter(|found| found.settings.target == target).collect();
+        if crates.is_empty() {
+            continue;
+        }
+        for component in compile(&crates, target)? {
+            report(check_and_install(sandbox, &component, plugins)?);
+        }
+    }
+    Ok(())
 }
 
-/// Runs cargo and prints its diagnostics to stderr. Returns the components of the crate itself, without those of its
-/// dependencies.
-fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
-    let manifest = folder.join("Cargo.toml");
-    let manifest = fs::canonicalize(&manifest).map_err(CommandError::file("find", manifest))?;
-    let settings = BuildSettings::read(&manifest)?;
-    settings.target.install_if_missing()?;
-    for note in sources::notes_on_code_that_fails_at_run_time(
-        folder,
-        settings.target,
-        settings.dependencies.iter().map(String::as_str),
-    ) {
-        render::note(&note);
+/// A crate of a tool.
+struct ToolCrate<'a> {
+    folder: &'a Path,
+    /// Canonical path of its `Cargo.toml`, as messages of cargo have it.
+    manifest: PathBuf,
+    settings: BuildSettings,
+}
+
+impl<'a> ToolCrate<'a> {
+    fn read(folder: &'a Path) -> Result<Self, CommandError> {
+        let manifest = folder.join("Cargo.toml");
+        let manifest = fs::canonicalize(&manifest).map_err(CommandError::file("find", manifest))?;
+        let settings = BuildSettings::read(&manifest)?;
+        Ok(Self {
+            folder,
+            manifest,
+            settings,
+        })
     }
-    let outcome = cargo::build(&manifest, settings.target)?;
-    let failure = |reason: &str| Err(CommandError::Failed(format!("`{}` {reason}", folder.display())));
-    if let Some(linker_error) = &outcome.linker_error {
-        return failure(&linking::explain(linker_error, &manifest, settings.target));
+
+    fn package(&self) -> cargo::Package<'_> {
+        cargo::Package {
+            name: &self.settings.name,
+            manifest: &self.manifest,
+        }
+    }
+}
+
+/// Runs cargo and prints its diagnostics to stderr. Returns the components of the crates themselves, without those of their
+/// dependencies.
+fn compile(crates: &[&ToolCrate<'_>], target: Target) -> Result<Vec<PathBuf>, CommandError> {
+    target.install_if_missing()?;
+    for ToolCrate { folder, settings, .. } in crates {
+        let dependencies = settings.dependencies.iter().map(String::as_str);
+        for note in sources::notes_on_code_that_fails_at_run_time(folder, target, dependencies) {
+            render::note(&note);
+        }
+    }
+    let packages: Vec<_> = crates.iter().map(|found| found.package()).collect();
+    let outcome = cargo::build(&packages, target)?;
+    let folders: Vec<_> = crates
+        .iter()
+        .map(|found| format!("`{}`", found.folder.display()))
+        .collect();
+    let failure = |reason: &str| Err(CommandError::Failed(format!("{} {reason}", folders.join(", "))));
+    if let (Some(linker_error), [first, ..]) = (&outcome.linker_error, crates) {
+        return failure(&linking::explain(linker_error, &first.manifest, target));
     }
     if !outcome.succeeded {
-        return failure(&format!(
-            "does not build; see the messages above{}",
-            wasi_hint(&settings)
-        ));
+        return failure(&format!("does not build; see the messages above{}", wasi_hint(crates)));
     }
     if outcome.components.is_empty() {
         return failure(
@@ -79,8 +118,10 @@ fn compile(folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
 
 /// Returns a hint about WASI. Libraries that need a clock or random numbers do not compile without WASI, and their errors do
 /// not say so.
-fn wasi_hint(settings: &BuildSettings) -> &'static str {
-    if settings.target == Target::Plain && !settings.dependencies.is_empty() {
+fn wasi_hint(crates: &[&ToolCrate<'_>]) -> &'static str {
+    let may_need_wasi =
+        |settings: &BuildSettings| settings.target == Target::Plain && !settings.dependencies.is_empty();
+    if crates.iter().any(|found| may_need_wasi(&found.settings)) {
         " (hint: if a library needs a clock or random numbers, set `wasi = true` under `[package.metadata.art]`)"
     } else {
         ""

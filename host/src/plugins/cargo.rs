@@ -38,7 +38,7 @@ const MAX_MESSAGE_BYTES: u64 = 16 << 20;
 #[derive(Debug, Default)]
 pub(super) struct BuildOutput {
     pub(super) succeeded: bool,
-    /// The components of the crate itself.
+    /// The components of the packages themselves, without those of their dependencies.
     pub(super) components: Vec<PathBuf>,
     /// Error of the linker, if it failed.
     pub(super) linker_error: Option<LinkerError>,
@@ -72,11 +72,18 @@ struct Diagnostic {
     children: Vec<Diagnostic>,
 }
 
-/// Builds the crate of `manifest` for `target`.
-pub(super) fn build(manifest: &Path, target: Target) -> Result<BuildOutput, CommandError> {
+/// A crate to build.
+pub(super) struct Package<'a> {
+    pub(super) name: &'a str,
+    /// Path of its `Cargo.toml`.
+    pub(super) manifest: &'a Path,
+}
+
+/// Builds packages of one workspace for `target`, in one run of cargo, so that what they share is compiled once.
+pub(super) fn build(packages: &[Package<'_>], target: Target) -> Result<BuildOutput, CommandError> {
     // Returns a function that turns an I/O error into the error of this command.
     let wrap_run_error = || CommandError::file("run", "cargo");
-    let mut child = cargo_build(manifest, target)
+    let mut child = cargo_build(packages, target)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
@@ -84,14 +91,14 @@ pub(super) fn build(manifest: &Path, target: Target) -> Result<BuildOutput, Comm
     let mut outcome = BuildOutput::default();
     if let Some(messages) = child.stdout.take() {
         outcome
-            .read_messages(BufReader::new(messages), manifest)
+            .read_messages(BufReader::new(messages), packages)
             .map_err(wrap_run_error())?;
     }
     outcome.succeeded = child.wait().map_err(wrap_run_error())?.success();
     Ok(outcome)
 }
 
-fn cargo_build(manifest: &Path, target: Target) -> Command {
+fn cargo_build(packages: &[Package<'_>], target: Target) -> Command {
     let message_format = if render::stderr_is_terminal() {
         "json-diagnostic-rendered-ansi"
     } else {
@@ -101,8 +108,13 @@ fn cargo_build(manifest: &Path, target: Target) -> Command {
     cargo
         .args(["build", "--quiet", "--lib", "--profile", "tool"])
         .args(["--target", target.triple(), "--message-format", message_format])
-        .arg("--manifest-path")
-        .arg(manifest)
+        .args(
+            packages
+                .first()
+                .into_iter()
+                .flat_map(|first| ["--manifest-path".as_ref(), first.manifest.as_os_str()]),
+        )
+        .args(packages.iter().flat_map(|package| ["--package", package.name]))
         .args(CARGO_SETTINGS.iter().flat_map(|setting| ["--config", setting]));
     cargo
 }
@@ -115,13 +127,13 @@ pub(super) fn cargo_program() -> std::ffi::OsString {
 impl BuildOutput {
     /// Reads and handles the messages of cargo to their end. Lines that are no messages come from macros or build scripts, and
     /// are ignored.
-    fn read_messages(&mut self, mut messages: impl BufRead, manifest: &Path) -> std::io::Result<()> {
+    fn read_messages(&mut self, mut messages: impl BufRead, packages: &[Package<'_>]) -> std::io::Result<()> {
         loop {
             match bounded_read::read_line(&mut messages, MAX_MESSAGE_BYTES) {
                 Ok(None) => return Ok(()),
                 Ok(Some(line)) => {
                     if let Ok(message) = serde_json::from_str(&line) {
-                        self.handle(message, manifest);
+                        self.handle(message, packages);
                     }
                 }
                 // The line is too long or not UTF-8. The next one can still be read.
@@ -133,14 +145,15 @@ impl BuildOutput {
         }
     }
 
-    /// Prints a diagnostic of the compiler. Records an error of the linker, and the components of the crate of `manifest`.
-    fn handle(&mut self, message: CargoMessage, manifest: &Path) {
+    /// Prints a diagnostic of the compiler. Records an error of the linker, and the components of `packages`.
+    fn handle(&mut self, message: CargoMessage, packages: &[Package<'_>]) {
+        let is_built = |manifest: &Path| packages.iter().any(|package| package.manifest == manifest);
         match message.message {
             Some(diagnostic) if diagnostic.is_from_linker() => {
                 self.linker_error = Some(diagnostic.into_linker_error());
             }
             Some(diagnostic) => render::compiler_message(diagnostic.rendered.as_deref().unwrap_or_default()),
-            None if message.reason == "compiler-artifact" && message.manifest_path == manifest => {
+            None if message.reason == "compiler-artifact" && is_built(&message.manifest_path) => {
                 let is_component = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "wasm");
                 self.components
                     .extend(message.filenames.into_iter().filter(is_component));
@@ -195,13 +208,34 @@ mod tests {
     }
 
     #[test]
+    fn components_of_dependencies_are_left_out() {
+        let package = Package {
+            name: "a",
+            manifest: Path::new("/a/Cargo.toml"),
+        };
+        let artifact = |name: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","filenames":["/{name}.wasm"],"manifest_path":"/{name}/Cargo.toml"}}"#
+            )
+        };
+        let messages = [artifact("a"), artifact("b")].join("\n");
+        let mut outcome = BuildOutput::default();
+        outcome.read_messages(messages.as_bytes(), &[package]).unwrap();
+        assert_eq!(outcome.components, [Path::new("/a.wasm")]);
+    }
+
+    #[test]
     fn reading_continues_after_a_message_that_is_too_long() {
         let too_long = std::io::repeat(b'x').take(3 * MAX_MESSAGE_BYTES);
         let artifact = r#"{"reason":"compiler-artifact","filenames":["/a.wasm"],"manifest_path":"/Cargo.toml"}"#;
         let rest = format!("\nnot a message\n{artifact}\n");
+        let package = Package {
+            name: "a",
+            manifest: Path::new("/Cargo.toml"),
+        };
         let mut outcome = BuildOutput::default();
         let messages = BufReader::new(too_long.chain(rest.as_bytes()));
-        outcome.read_messages(messages, Path::new("/Cargo.toml")).unwrap();
+        outcome.read_messages(messages, &[package]).unwrap();
         assert_eq!(outcome.components, [Path::new("/a.wasm")]);
     }
 
@@ -213,7 +247,7 @@ mod tests {
             {"message":"some arguments are omitted. use `--verbose` to show all linker arguments"},
             {"message":"error: failed to encode component\n\nCaused by:\n  failed to resolve import `env::f`\n"}]}}"#;
         let mut outcome = BuildOutput::default();
-        outcome.handle(serde_json::from_str(line).unwrap(), Path::new("/Cargo.toml"));
+        outcome.handle(serde_json::from_str(line).unwrap(), &[]);
         let linker = outcome.linker_error.unwrap();
         assert!(
             linker.errors.starts_with("error: failed to encode"),

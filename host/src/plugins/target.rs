@@ -33,6 +33,7 @@ struct CrateManifest {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Package {
+    name: String,
     metadata: Metadata,
 }
 
@@ -51,6 +52,8 @@ struct Art {
 
 /// Build settings of a crate, from its manifest.
 pub(super) struct BuildSettings {
+    /// Name of the package.
+    pub(super) name: String,
     pub(super) target: Target,
     /// Names of the dependencies of the crate, without the SDK.
     pub(super) dependencies: Vec<String>,
@@ -119,6 +122,7 @@ impl BuildSettings {
         let manifest: CrateManifest = toml::from_str(&text)
             .map_err(|error| CommandError::Failed(format!("`{}` cannot be read: {error}", path.display())))?;
         Ok(Self {
+            name: manifest.package.name,
             target: match manifest.package.metadata.art {
                 Art { wasi: true } => Target::Wasi,
                 Art { wasi: false } => Target::Plain,
