@@ -12,13 +12,8 @@ use std::{env, fs, io};
 const TARGET_WITHOUT_WASI: &str = "wasm32-unknown-unknown";
 /// Compilation target of components that also import WASI.
 const TARGET_WITH_WASI: &str = "wasm32-wasip2";
-/// Profile of cargo for all components that the tests use, except [`MEASURED_GUEST`].
-const DEFAULT_PROFILE: &str = "guest";
-/// Profile of cargo with which `art plugin build` builds tools.
-const TOOL_PROFILE: &str = "tool";
-/// The only guest that the tests use as built with [`TOOL_PROFILE`], because a test measures the memory of its instances.
-/// [`DEFAULT_PROFILE`] leaves more functions in a component, so the instances would take more memory.
-const MEASURED_GUEST: &str = "slow_echo";
+/// Profile of cargo for the components that the tests use.
+const PROFILE: &str = "guest";
 /// The only guest without WASI.
 const GUEST_WITHOUT_WASI: &str = "without_wasi";
 /// The sources of the components.
@@ -51,10 +46,8 @@ fn main() -> Result<()> {
         root: &root,
         target_dir: &target_dir(&out)?,
     };
-    builder.build(DEFAULT_PROFILE, TARGET_WITH_WASI, &["--examples", "--lib"], &with_wasi)?;
-    builder.build(TOOL_PROFILE, TARGET_WITH_WASI, &["--example", MEASURED_GUEST], &[])?;
+    builder.build(TARGET_WITH_WASI, &["--examples", "--lib"], &with_wasi)?;
     builder.build(
-        DEFAULT_PROFILE,
         TARGET_WITHOUT_WASI,
         &["--example", GUEST_WITHOUT_WASI, "--lib"],
         &without_wasi,
@@ -126,10 +119,10 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// Builds guests and plugins for one target, in one invocation of cargo. The options `selection` select the guests
     /// (`--example`, `--examples`) and, if there are plugins, the libraries of the plugins (`--lib`).
-    fn build(&self, profile: &str, target: &str, selection: &[&str], plugins: &[&String]) -> Result<()> {
+    fn build(&self, target: &str, selection: &[&str], plugins: &[&String]) -> Result<()> {
         let mut cargo = Command::new(env::var("CARGO")?);
         cargo
-            .args(["build", "--target", target, "--profile", profile, "--package", "guests"])
+            .args(["build", "--target", target, "--profile", PROFILE, "--package", "guests"])
             .args(selection)
             .args(plugins.iter().flat_map(|name| ["--package", name.as_str()]))
             .arg("--target-dir")
@@ -148,13 +141,8 @@ impl Builder<'_> {
         } else {
             TARGET_WITH_WASI
         };
-        let profile = if name == MEASURED_GUEST {
-            TOOL_PROFILE
-        } else {
-            DEFAULT_PROFILE
-        };
         let file = format!("{name}.wasm");
-        self.target_dir.join(target).join(profile).join("examples").join(file)
+        self.target_dir.join(target).join(PROFILE).join("examples").join(file)
     }
 
     fn plugin_path(&self, name: &str) -> PathBuf {
@@ -163,10 +151,7 @@ impl Builder<'_> {
         } else {
             TARGET_WITHOUT_WASI
         };
-        self.target_dir
-            .join(target)
-            .join(DEFAULT_PROFILE)
-            .join(format!("{name}.wasm"))
+        self.target_dir.join(target).join(PROFILE).join(format!("{name}.wasm"))
     }
 }
 
