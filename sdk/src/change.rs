@@ -19,7 +19,7 @@ use std::io;
 use serde_json::json;
 use similar::TextDiff;
 
-use crate::{Context, Result, Suspension, ToolError, files};
+use crate::{Context, Result, Suspension, ToolError, files, lines};
 
 /// Maximum size of a file before and after a change, in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
@@ -32,9 +32,9 @@ const MAX_CHARS: usize = 500;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     path: String,
-    /// The text of the file; `None` if there is no file.
+    /// The text of the file, with its byte order mark if it has one; `None` if there is no file.
     pub before: Option<String>,
-    /// The text that the file has after the change.
+    /// The text that the file has after the change, with its byte order mark.
     pub after: String,
 }
 
@@ -117,21 +117,22 @@ impl Change {
         (count(similar::ChangeTag::Insert), count(similar::ChangeTag::Delete))
     }
 
-    /// Returns the change as a unified diff. Cuts it after 400 lines, and each line after 500 characters.
+    /// Returns the change as a unified diff, after notes about line endings and a byte order mark that change (see
+    /// [`lines::show`]). Cuts it after 400 lines, and each line after 500 characters.
     pub fn preview(&self) -> String {
         let old_path = if self.before.is_some() {
             self.path.as_str()
         } else {
             "/dev/null"
         };
-        let diff = self.diff();
-        let text = diff
+        let shown = lines::show(self.before.as_deref().unwrap_or_default(), &self.after);
+        let text = TextDiff::from_lines(&shown.before, &shown.after)
             .unified_diff()
             .context_radius(3)
             .header(old_path, &self.path)
             .to_string();
         let mut lines = text.lines();
-        let mut preview = String::new();
+        let mut preview: String = shown.notes.iter().map(|note| format!("{note}\n")).collect();
         for line in lines.by_ref().take(MAX_LINES) {
             preview.extend(line.chars().take(MAX_CHARS));
             if line.chars().nth(MAX_CHARS).is_some() {
@@ -196,10 +197,13 @@ fn read_current(path: &str) -> Result<Option<String>> {
         Err(error) => return Err(files::explain(path, &error)),
         Ok(_) => {}
     }
-    let bytes = files::read(path, MAX_BYTES)?;
-    String::from_utf8(bytes)
-        .map(Some)
-        .map_err(|_invalid| ToolError::validation(format_args!("`{path}` is no UTF-8 text, so it is not changed")))
+    let text = files::to_text(path, files::read(path, MAX_BYTES)?)?;
+    if text.contains('\0') {
+        return Err(ToolError::validation(format_args!(
+            "`{path}` contains NUL bytes, so it is no text and is not changed"
+        )));
+    }
+    Ok(Some(text))
 }
 
 #[cfg(test)]
@@ -268,6 +272,24 @@ mod tests {
     }
 
     #[test]
+    fn a_preview_shows_line_endings_and_a_byte_order_mark_that_change() {
+        let folder = Folder::new("signs");
+        std::fs::write(folder.file_path(), "\u{feff}one\r\ntwo\r\n").unwrap();
+        let preview = |text: &str| Change::of_file(&folder.file_path(), text.to_owned()).unwrap().preview();
+        let kept = preview("\u{feff}one\r\n2\r\n");
+        assert!(kept.starts_with("--- ") && kept.ends_with(" one\n-two\n+2\n"), "{kept}");
+        let lost = preview("one\ntwo");
+        assert!(
+            lost.starts_with(
+                "the byte order mark at the beginning is removed\nthe lines end with LF instead of CRLF\n--- "
+            ),
+            "{lost}"
+        );
+        let lines = "-\\u{feff}one␍␊\n-two␍␊\n+one\n+two\n\\ No newline at end of file\n";
+        assert!(lost.ends_with(lines), "{lost}");
+    }
+
+    #[test]
     fn a_rejected_change_is_an_error() {
         let folder = Folder::new("rejected");
         let change = Change::of_file(&folder.file_path(), "x".to_owned()).unwrap();
@@ -333,6 +355,11 @@ mod tests {
                 .message
                 .contains("no UTF-8")
         );
+        for (content, reason) in [(&b"\xff\xfeh\0"[..], "is UTF-16 text"), (b"h\0i\0", "NUL bytes")] {
+            std::fs::write(folder.file_path(), content).unwrap();
+            let error = Change::of_file(&folder.file_path(), String::new()).unwrap_err();
+            assert!(error.message.contains(reason), "{error}");
+        }
         std::fs::remove_file(folder.file_path()).unwrap();
         let long = "x".repeat(usize::try_from(MAX_BYTES).unwrap() + 1);
         assert!(

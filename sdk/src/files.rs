@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use crate::lines::BYTE_ORDER_MARK;
 use crate::{Result, ToolError};
 
 /// Reads a whole file of at most `max_bytes` bytes.
@@ -37,12 +38,27 @@ pub fn read(path: &str, max_bytes: u64) -> Result<Vec<u8>> {
 ///
 /// Fails as [`read`] does, and if the file is not UTF-8.
 pub fn read_text(path: &str, max_bytes: u64) -> Result<String> {
-    let bytes = read(path, max_bytes)?;
-    let text = String::from_utf8(bytes)
-        .map_err(|_invalid| ToolError::validation(format_args!("`{path}` is no UTF-8 text: name a text file")))?;
-    Ok(match text.strip_prefix('\u{feff}') {
+    let text = to_text(path, read(path, max_bytes)?)?;
+    Ok(match text.strip_prefix(BYTE_ORDER_MARK) {
         Some(rest) => rest.to_owned(),
         None => text,
+    })
+}
+
+/// Returns the content of the file at `path` as text.
+///
+/// # Errors
+///
+/// Fails if it is not UTF-8.
+pub(crate) fn to_text(path: &str, bytes: Vec<u8>) -> Result<String> {
+    String::from_utf8(bytes).map_err(|invalid| {
+        // The byte order marks of the two byte orders.
+        let is_utf_16 = invalid.as_bytes().starts_with(b"\xff\xfe") || invalid.as_bytes().starts_with(b"\xfe\xff");
+        if is_utf_16 {
+            ToolError::validation(format_args!("`{path}` is UTF-16 text: convert it to UTF-8 first"))
+        } else {
+            ToolError::validation(format_args!("`{path}` is no UTF-8 text: name a text file"))
+        }
     })
 }
 
@@ -104,6 +120,8 @@ mod tests {
     fn a_byte_order_mark_is_removed_and_invalid_utf_8_is_refused() {
         let (folder, path) = write_file("text.txt", "\u{feff}é".as_bytes());
         assert_eq!(read_text(&path, 100).unwrap(), "é");
+        std::fs::write(&path, b"\xff\xfea\0").unwrap();
+        assert!(read_text(&path, 100).unwrap_err().message.contains("is UTF-16 text"));
         std::fs::write(&path, [0xff, 0x00]).unwrap();
         assert!(read_text(&path, 100).unwrap_err().message.contains("is no UTF-8 text"));
         std::fs::remove_dir_all(folder).unwrap();

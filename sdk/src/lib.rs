@@ -45,6 +45,7 @@ mod heap;
 mod host;
 #[cfg(feature = "http")]
 pub mod http;
+pub mod lines;
 mod number;
 mod outcome;
 mod promise;

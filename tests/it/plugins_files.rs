@@ -258,3 +258,68 @@ fn a_grant_to_read_does_not_let_a_tool_write() {
     let denial = &denied.json()["result"]["metadata"]["denials"][0];
     assert!(denial["command"].as_str().unwrap().contains("--write"), "{denied}");
 }
+
+/// Calls a tool that asks before it writes, approves the change, and returns the bytes of the file and the preview.
+fn approve_change(tool: &'static str, before: &[u8], arguments: Value) -> (Vec<u8>, String) {
+    let scene = Scene::new(tool);
+    fs::write(scene.path("a.txt"), before).unwrap();
+    let preview = call_until_preview(&scene, "a.txt", arguments);
+    let approved = scene.home.art(&["approve", "yes", "last"]);
+    assert_eq!(approved.code(), 0, "{approved}");
+    (fs::read(scene.path("a.txt")).unwrap(), preview)
+}
+
+#[test]
+fn file_edit_keeps_line_endings_a_byte_order_mark_and_a_missing_last_newline() {
+    let (bytes, preview) = approve_change(
+        "file_edit",
+        b"\xef\xbb\xbfone\r\ntwo\r\nthree",
+        json!({"old_text": "one\ntwo\n", "new_text": "one\n2\nmore\n"}),
+    );
+    assert_eq!(bytes, b"\xef\xbb\xbfone\r\n2\r\nmore\r\nthree");
+    assert!(
+        preview.ends_with(" one\n-two\n+2\n+more\n three\n\\ No newline at end of file\n"),
+        "{preview}"
+    );
+    let (bytes, _) = approve_change(
+        "file_edit",
+        b"\xef\xbb\xbfone\r\ntwo\nthree\r\n",
+        json!({"from_line": 1, "to_line": 0, "new_text": "zero"}),
+    );
+    assert_eq!(bytes, b"\xef\xbb\xbfzero\r\none\r\ntwo\nthree\r\n");
+}
+
+#[test]
+fn file_write_appends_with_the_line_endings_of_the_file() {
+    let (bytes, _) = approve_change(
+        "file_write",
+        b"one\r\n",
+        json!({"text": "two\nthree", "existing": "append"}),
+    );
+    assert_eq!(bytes, b"one\r\ntwo\r\nthree\r\n");
+}
+
+#[test]
+fn file_write_shows_that_line_endings_and_a_byte_order_mark_change() {
+    let (bytes, preview) = approve_change("file_write", b"\xef\xbb\xbfone\r\n", json!({"text": "one\n"}));
+    assert_eq!(bytes, b"one\n");
+    let notes = "the byte order mark at the beginning is removed\nthe lines end with LF instead of CRLF\n";
+    assert!(
+        preview.starts_with(notes) && preview.ends_with("-\\u{feff}one␍␊\n+one\n"),
+        "{preview}"
+    );
+}
+
+#[test]
+fn a_file_in_utf_16_is_not_changed_and_the_error_says_why() {
+    let scene = Scene::new("file_edit");
+    fs::write(scene.path("a.txt"), b"\xff\xfem\0").unwrap();
+    let refused = scene.call_with_grant("a.txt", json!({"old_text": "m", "new_text": "n"}));
+    assert!(
+        refused
+            .json()
+            .to_string()
+            .contains("is UTF-16 text: convert it to UTF-8 first"),
+        "{refused}"
+    );
+}

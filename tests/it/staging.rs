@@ -159,6 +159,21 @@ fn a_commit_of_a_run_makes_all_changes_that_the_run_staged() {
 }
 
 #[test]
+fn staged_changes_of_line_endings_and_of_a_byte_order_mark_are_shown() {
+    let scene = Scene::new();
+    fs::write(scene.path("a.txt"), "\u{feff}first\r\nsame\r\n").unwrap();
+    let called = scene.call(&[["write", "a.txt", "first\nsame"]]);
+    assert_eq!(results(&called), ["done"]);
+    let shown = scene.art(&["changes", "show", "last"]).stdout();
+    assert!(
+        shown.starts_with("the byte order mark at the beginning is removed\nthe lines end with LF instead of CRLF\n"),
+        "{shown}"
+    );
+    let lines = "-\\u{feff}first␍␊\n-same␍␊\n+first\n+same\n\\ No newline at end of file\n";
+    assert!(shown.contains(lines), "{shown}");
+}
+
+#[test]
 fn staged_changes_that_are_dropped_change_no_file() {
     let scene = Scene::new();
     let run = scene.stage_changes();

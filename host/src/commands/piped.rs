@@ -126,6 +126,8 @@ fn to_attachment(bytes: Vec<u8>) -> Result<Option<QueryAttachment>, CommandError
 
 /// Returns the likely media type of a text without a file name.
 fn guess_media_type(text: &str) -> &'static str {
+    // Some programs write a byte order mark before the text.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let may_be_json = text.trim_start().starts_with(['{', '[']);
     if may_be_json && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
         return "application/json";
@@ -160,6 +162,7 @@ mod tests {
     fn the_media_type_is_guessed_from_the_text() {
         for (text, expected) in [
             ("{\"a\": [1]}", "application/json"),
+            ("\u{feff}{\"a\": [1]}", "application/json"),
             ("{not json}\n{at all}", "text/plain"),
             ("region,total\nNorth,1\n", "text/csv"),
             ("region;total\nNorth;1,5\n", "text/csv"),

@@ -112,7 +112,7 @@ fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
 /// several of these the first of [`DELIMITERS`].
 fn detect_delimiter(text: &str) -> u8 {
     let lines: Vec<&str> = text
-        .lines()
+        .split(['\n', '\r'])
         .filter(|line| !line.trim().is_empty())
         .take(SAMPLE_LINES)
         .collect();

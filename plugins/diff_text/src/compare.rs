@@ -1,5 +1,6 @@
 //! Compares two texts part by part. The parts are lines, words or characters, depending on the mode of the call.
 
+use art_sdk::lines;
 use similar::{ChangeTag, TextDiff};
 use thiserror::Error;
 use unicode_segmentation::UnicodeSegmentation;
@@ -47,7 +48,7 @@ pub(crate) fn compare(input: &DiffTextInput) -> Result<DiffTextOutput, CompareEr
     };
     let formatted_diff = match input.mode {
         _ if before == after => String::new(),
-        Mode::Lines => unified_diff(&diff, input.context),
+        Mode::Lines => unified_diff(before, after, input.context),
         Mode::Words | Mode::Chars => marked_text(&diff),
     };
     Ok(match input.only {
@@ -103,12 +104,17 @@ fn count_words(text: &str, limit: usize) -> usize {
     text.split_word_bounds().filter(counts).take(limit + 1).count()
 }
 
-fn unified_diff(diff: &TextDiff<'_, '_, str>, context: u32) -> String {
+/// Returns a unified diff, after notes about differences that cannot be seen.
+fn unified_diff(before: &str, after: &str, context: u32) -> String {
+    let shown = lines::show(before, after);
     let radius = usize::try_from(context).unwrap_or_default();
-    diff.unified_diff()
+    let diff = TextDiff::from_lines(&shown.before, &shown.after)
+        .unified_diff()
         .context_radius(radius)
         .header("before", "after")
-        .to_string()
+        .to_string();
+    let notes = shown.notes.iter().map(|note| format!("{note}\n"));
+    notes.chain([diff]).collect()
 }
 
 /// Returns the whole text with the removed and the added parts in brackets.

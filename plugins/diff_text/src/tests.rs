@@ -182,3 +182,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_difference_that_cannot_be_seen_is_shown() {
+    let diff = |before: &str, after: &str| {
+        let compared = testing::output(&DIFF_TEXT, json!({"before": before, "after": after}));
+        compared["diff"].as_str().unwrap().to_owned()
+    };
+    let shown = diff("\u{feff}a\r\nb\r\n", "a\nb\n");
+    assert!(
+        shown.starts_with("the byte order mark at the beginning is removed\n"),
+        "{shown}"
+    );
+    assert!(shown.ends_with("-\\u{feff}a␍␊\n-b␍␊\n+a\n+b\n"), "{shown}");
+    assert!(diff("a\r\nb\r\n", "a\r\nc\r\n").ends_with(" a\n-b\n+c\n"));
+}

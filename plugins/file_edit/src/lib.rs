@@ -1,6 +1,9 @@
 //! `file_edit`: changes a part of a text file after a person has seen the difference.
 
+use std::ops::Range;
+
 use art_sdk::change::Change;
+use art_sdk::lines::{Lines, is_terminated, split_byte_order_mark};
 use art_sdk::prelude::*;
 
 #[cfg(test)]
@@ -11,9 +14,9 @@ mod tests;
 struct FileEditInput {
     /// The path of the file to edit or change.
     path: String,
-    /// The text to replace, exactly as it is in the file. Without `all`, it must occur only once: if not, add text around it.
+    /// The text to replace, exactly as it is in the file, but with any line ends. Without `all`, it must occur only once: if not, add text around it.
     old_text: Option<String>,
-    /// The text to put in its place; empty to remove it. A text for whole lines gets an end of line if it has none.
+    /// The text to put in its place; empty to remove it. Its lines end as those around. A text for whole lines gets an end of line if it has none.
     new_text: String,
     /// Whether to replace every place where `old_text` occurs.
     #[serde(default)]
@@ -110,67 +113,86 @@ fn file_edit(input: FileEditInput, ctx: &Context) -> Result<Outcome<FileEditOutp
     Ok(Reply::new(output).into())
 }
 
-/// Returns the new text of the file, and the number of changed places.
+/// Returns the new text of the file, and the number of changed places. A byte order mark stays where it is.
 fn apply_edit(input: &FileEditInput, before: &str) -> Result<(String, usize)> {
-    match (&input.old_text, input.from_line) {
-        (Some(old), None) if input.to_line.is_none() => replace_text(input, old, before),
-        (None, Some(from)) if !input.all => Ok((replace_lines(input, from, before)?, 1)),
-        _ => Err(ToolError::validation(
-            "name the part to change: either `old_text`, with `all` for every place, or `from_line` with `to_line`",
-        )),
-    }
+    let (mark, text) = split_byte_order_mark(before);
+    let lines = Lines::of(text);
+    // A model that has read the mark with the text may return both.
+    let (_, new) = split_byte_order_mark(&input.new_text);
+    let (places, new) = match (&input.old_text, input.from_line) {
+        (Some(old), None) if input.to_line.is_none() => {
+            let places = find_text(input, split_byte_order_mark(old).1, &lines)?;
+            (places, new.to_owned())
+        }
+        (None, Some(from)) if !input.all => replace_lines(input, from, new, text, &lines)?,
+        _ => {
+            return Err(ToolError::validation(
+                "name the part to change: either `old_text`, with `all` for every place, or `from_line` with `to_line`",
+            ));
+        }
+    };
+    Ok((format!("{mark}{}", lines.replace(&places, &new)), places.len()))
 }
 
-/// Replaces `old` where it occurs. Fails if it does not occur, or occurs several times and `all` is not set.
-fn replace_text(input: &FileEditInput, old: &str, before: &str) -> Result<(String, usize)> {
-    // `matches` would find an empty text between all characters.
-    let count = if old.is_empty() { 0 } else { before.matches(old).count() };
-    match count {
+/// Returns where `old` occurs. Fails if it does not occur, or occurs several times and `all` is not set.
+fn find_text(input: &FileEditInput, old: &str, lines: &Lines<'_>) -> Result<Vec<Range<usize>>> {
+    let places = lines.find(old);
+    match places.len() {
         0 => Err(ToolError::validation(format_args!(
-            "`old_text` does not occur in `{}`: read the file, and copy the text exactly, with its spaces and line ends",
+            "`old_text` does not occur in `{}`: read the file, and copy the text exactly, with its spaces and line breaks",
             input.path
         ))),
-        1 => Ok((before.replacen(old, &input.new_text, 1), 1)),
-        _ if input.all => Ok((before.replace(old, &input.new_text), count)),
-        _ => Err(ToolError::validation(format_args!(
+        count if count > 1 && !input.all => Err(ToolError::validation(format_args!(
             "`old_text` occurs {count} times in `{}`, on the lines {}: add the text around it, or set `all`",
             input.path,
-            line_numbers(old, before)
+            line_numbers(&places, lines)
         ))),
+        _ => Ok(places),
     }
 }
 
-/// Returns the numbers of the lines on which the first ten occurrences of `old` begin.
-fn line_numbers(old: &str, text: &str) -> String {
-    let places = text.match_indices(old).take(10);
-    let line_number = |at: usize| text.get(..at).unwrap_or_default().matches('\n').count() + 1;
-    let lines: Vec<_> = places.map(|(at, _)| line_number(at).to_string()).collect();
-    lines.join(", ")
+/// Returns the numbers of the lines on which the first ten places begin.
+fn line_numbers(places: &[Range<usize>], lines: &Lines<'_>) -> String {
+    let numbers = places.iter().take(10).map(|place| lines.line_at(place.start) + 1);
+    let numbers: Vec<_> = numbers.map(|number| number.to_string()).collect();
+    numbers.join(", ")
 }
 
-/// Replaces the lines from number `from` up to `to_line`, or inserts the new text before line `from` if `to_line` is `from` - 1.
-fn replace_lines(input: &FileEditInput, from: usize, before: &str) -> Result<String> {
+/// Returns the place of the lines from number `from` up to `to_line`, and the text to put there. If `to_line` is `from` - 1, the
+/// place is empty and before line `from`.
+fn replace_lines(
+    input: &FileEditInput,
+    from: usize,
+    new: &str,
+    text: &str,
+    lines: &Lines<'_>,
+) -> Result<(Vec<Range<usize>>, String)> {
     let to = input.to_line.unwrap_or(from);
-    let lines: Vec<&str> = before.split_inclusive('\n').collect();
-    let (Some(head), Some(tail)) = (lines.get(..from.saturating_sub(1)), lines.get(to..)) else {
+    let before = from.saturating_sub(1);
+    if before.max(to) > lines.count() {
         return Err(ToolError::validation(format_args!(
             "`{}` has {} lines, so line {} does not exist",
             input.path,
-            lines.len(),
+            lines.count(),
             from.max(to)
         )));
-    };
-    if to + 1 < from {
+    }
+    if to < before {
         return Err(ToolError::validation("`to_line` is before `from_line`"));
     }
-    let mut text = head.concat();
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
+    let place = lines.start(before)..lines.start(to);
+    let mut new = new.to_owned();
+    if !new.is_empty() && !is_terminated(&new) {
+        new.push('\n');
     }
-    text.push_str(&input.new_text);
-    if !input.new_text.is_empty() && !input.new_text.ends_with('\n') {
-        text.push('\n');
+    // A last line without an ending stays without one, also if it is a new line.
+    if !new.is_empty() && place.end == text.len() && !text.is_empty() && !is_terminated(text) {
+        let added = Lines::of(&new);
+        let last_ending = added.ending(added.count() - 1).len();
+        new.truncate(new.len() - last_ending);
+        if place.is_empty() {
+            new.insert(0, '\n');
+        }
     }
-    text.push_str(&tail.concat());
-    Ok(text)
+    Ok((vec![place], new))
 }

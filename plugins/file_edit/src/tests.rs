@@ -2,6 +2,7 @@ use std::fs;
 
 use art_sdk::serde_json;
 use art_sdk::testing::{call_with, failure};
+use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
@@ -88,11 +89,74 @@ fn lines_are_replaced_inserted_and_removed() {
 }
 
 #[test]
-fn an_insertion_after_an_unterminated_last_line_begins_a_new_line() {
+fn a_last_line_without_an_ending_stays_without_one() {
+    let edit_lines = |from: usize, to: usize, text: &str| {
+        edit("0\r\n1", json!({"from_line": from, "to_line": to, "new_text": text}))
+    };
+    assert_eq!(edit_lines(2, 2, "one"), "0\r\none");
+    assert_eq!(edit_lines(2, 2, "one\ntwo\n"), "0\r\none\r\ntwo");
+    // An insertion after it begins a new line.
+    assert_eq!(edit_lines(3, 2, "2"), "0\r\n1\r\n2");
+    assert_eq!(edit("", json!({"from_line": 1, "to_line": 0, "new_text": "x"})), "x\n");
+}
+
+#[test]
+fn new_lines_end_as_those_around() {
+    let insert = |before: &str, from: usize, text: &str| {
+        edit(
+            before,
+            json!({"from_line": from, "to_line": from - 1, "new_text": text}),
+        )
+    };
+    assert_eq!(insert("1\r\n2\r\n", 2, "new"), "1\r\nnew\r\n2\r\n");
+    assert_eq!(insert("1\r\n2\r\n", 3, "new\nlines"), "1\r\n2\r\nnew\r\nlines\r\n");
+    assert_eq!(insert("1\r2\r", 1, "new"), "new\r1\r2\r");
+    assert_eq!(insert("1\n2\n", 1, "new\r\n"), "new\n1\n2\n");
+    assert_eq!(insert("1\r\n2\n3\n", 1, "new"), "new\r\n1\r\n2\n3\n");
+    assert_eq!(insert("1\r\n2\n3\n", 3, "new"), "1\r\n2\nnew\n3\n");
+}
+
+#[test]
+fn an_old_text_is_found_whatever_its_lines_end_with_and_other_lines_keep_their_endings() {
+    let replace = |before: &str, old: &str, new: &str| edit(before, json!({"old_text": old, "new_text": new}));
+    assert_eq!(replace("1\r\n2\r\n3\r\n", "1\n2", "1\ntwo"), "1\r\ntwo\r\n3\r\n");
+    assert_eq!(replace("1\n2\n3\n", "1\r\n2", "1\r\ntwo"), "1\ntwo\n3\n");
     assert_eq!(
-        edit("1", json!({"from_line": 2, "to_line": 1, "new_text": "2"})),
-        "1\n2\n"
+        replace("1\r\n2\n3\r4", "1\n2\n3", "1\nnew\n2\nthree"),
+        "1\r\nnew\r\n2\nthree\r4"
     );
+    assert_eq!(replace("1\r\n2", "1\n", ""), "2");
+    let all = json!({"old_text": "a\n", "new_text": "b\n", "all": true});
+    assert_eq!(edit("a\r\na\na\r", all), "b\r\nb\nb\r");
+    let only_endings = json!({"old_text": "\r\n", "new_text": "\n", "all": true});
+    assert!(refusal_message("1\r\n", only_endings).contains("nothing to change"));
+}
+
+#[test]
+fn a_byte_order_mark_stays_at_the_beginning() {
+    let before = "\u{feff}1\r\n2\r\n";
+    let line =
+        |from: usize, to: usize, text: &str| edit(before, json!({"from_line": from, "to_line": to, "new_text": text}));
+    assert_eq!(line(1, 1, "one"), "\u{feff}one\r\n2\r\n");
+    assert_eq!(line(1, 0, "new"), "\u{feff}new\r\n1\r\n2\r\n");
+    assert_eq!(line(1, 2, ""), "\u{feff}");
+    let with_mark = json!({"old_text": "\u{feff}1", "new_text": "\u{feff}one"});
+    assert_eq!(edit(before, with_mark), "\u{feff}one\r\n2\r\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn an_edit_changes_only_the_bytes_of_the_edit(
+        mark in "\u{feff}?", head in "[ab\r\n]{0,8}", tail in "[ab\r\n]{0,8}", new in "[c\n]{0,3}c",
+    ) {
+        let before = format!("{mark}{head}x{tail}");
+        let after = edit(&before, json!({"old_text": "x", "new_text": new}));
+        let middle = after.strip_prefix(&format!("{mark}{head}")).and_then(|rest| rest.strip_suffix(&tail));
+        let middle = middle.map(|text| text.replace("\r\n", "\n").replace('\r', "\n"));
+        prop_assert_eq!(middle, Some(new));
+    }
 }
 
 #[test]

@@ -172,7 +172,21 @@ fn byte_order_marks_tell_the_encoding_and_a_note_tells_that_invalid_bytes_were_r
         latin["notes"][0].as_str().unwrap().contains("not valid UTF-8"),
         "{latin}"
     );
-    assert_eq!(read(&files, "utf-8 with mark", json!({}))["text"], "hi");
+    let with_mark = read(&files, "utf-8 with mark", json!({}));
+    assert_eq!(with_mark["text"], "hi");
+    assert!(
+        with_mark["notes"][0].as_str().unwrap().contains("byte order mark"),
+        "{with_mark}"
+    );
+}
+
+#[test]
+fn lines_end_with_each_of_the_three_endings_which_the_text_keeps() {
+    let files = directory(&[("a.txt", b"1\r\n2\r3\n4", 0)]);
+    let text = |arguments| read(&files, "a.txt", arguments)["text"].clone();
+    assert_eq!(text(json!({"to_line": 1})), "1\r\n");
+    assert_eq!(text(json!({"from_line": 2, "to_line": 2})), "2\r");
+    assert_eq!(text(json!({"from_line": 3})), "3\n4");
 }
 
 #[test]

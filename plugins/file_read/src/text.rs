@@ -1,5 +1,6 @@
 //! The text of a file, and the lines that were asked for.
 
+use art_sdk::lines::{Lines, split_byte_order_mark};
 use art_sdk::prelude::*;
 
 use crate::io::{FileReadInput, FileReadOutput, Kind};
@@ -14,11 +15,12 @@ const NUL_SEARCH_BYTES: usize = 8192;
 /// Returns the lines that `input` asks for. `bytes` is the content of the file.
 pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput> {
     let (text, encoding, has_replacements) = decode(&input.path, bytes)?;
-    let starts = line_starts(&text);
-    let (first, end) = requested_lines(input, starts.len())?;
+    let (mark, text) = split_byte_order_mark(&text);
+    let lines = Lines::of(text);
+    let (first, end) = requested_lines(input, lines.count())?;
     let mut output = FileReadOutput {
         encoding: Some(encoding),
-        line_count: Some(starts.len() as u64),
+        line_count: Some(lines.count() as u64),
         size: Some(bytes.len() as u64),
         ..FileReadOutput::empty(Kind::File)
     };
@@ -28,12 +30,16 @@ pub(crate) fn read(input: &FileReadInput, bytes: &[u8]) -> Result<FileReadOutput
             "the file is not valid {encoding}: bytes that are no text are shown as `\u{fffd}`"
         ));
     }
-    add_lines(&text, &starts, first, end, &mut output);
+    if !mark.is_empty() {
+        let note = "the file begins with a byte order mark, which is not in `text`; `file_edit` keeps it";
+        output.notes.push(note.to_owned());
+    }
+    add_lines(text, &lines, first, end, &mut output);
     Ok(output)
 }
 
 /// Returns the text with its encoding, and whether bytes that are no text had to be replaced. A byte order mark at the beginning
-/// tells the encoding. Without such a mark, the encoding is UTF-8.
+/// tells the encoding. Without such a mark, the encoding is UTF-8. The text has the mark only if it is UTF-8.
 fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
     let decode_utf16 = |to_unit: fn([u8; 2]) -> u16| {
         let (pairs, rest) = bytes.get(2..).unwrap_or_default().as_chunks::<2>();
@@ -59,20 +65,11 @@ fn decode(path: &str, bytes: &[u8]) -> Result<(String, &'static str, bool)> {
             "`{path}` is not a text file: it contains NUL bytes; `hash_file` and `archive_list` read files that are no text"
         ))),
         _ => {
-            let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
             let text = String::from_utf8_lossy(bytes);
             let has_replacements = matches!(text, std::borrow::Cow::Owned(_));
             Ok((text.into_owned(), "utf-8", has_replacements))
         }
     }
-}
-
-/// Returns the byte offset of each line. An empty text has no line, and a line end at the end of the text does not begin another
-/// line.
-fn line_starts(text: &str) -> Vec<usize> {
-    let line_ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-    let starts = std::iter::once(0).chain(line_ends.map(|(at, _)| at + 1));
-    starts.filter(|start| *start < text.len()).collect()
 }
 
 /// Returns which lines the input asks for: the index of the first one, counted from 0, and the index after the last one.
@@ -104,9 +101,9 @@ fn requested_lines(input: &FileReadInput, line_count: usize) -> Result<(usize, u
 }
 
 /// Adds the lines from index `first` up to, but without, `end` to the output: as many as fit into [`MAX_TEXT_BYTES`], or
-/// the beginning of the first line if none fits. `starts` are the byte offsets of all lines of `text`.
-fn add_lines(text: &str, starts: &[usize], first: usize, end: usize, output: &mut FileReadOutput) {
-    let start = |index: usize| starts.get(index).copied().unwrap_or(text.len());
+/// the beginning of the first line if none fits. `lines` are all lines of `text`.
+fn add_lines(text: &str, lines: &Lines<'_>, first: usize, end: usize, output: &mut FileReadOutput) {
+    let start = |index: usize| lines.start(index);
     let fitting = (first..end).take_while(|index| start(index + 1) - start(first) <= MAX_TEXT_BYTES);
     let fitting_end = first + fitting.count();
     let mut shown = text

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use art_sdk::files;
 use art_sdk::prelude::*;
+use grep_matcher::LineTerminator;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 
@@ -59,7 +60,9 @@ impl<'a> Search<'a> {
         builder
             .word(input.whole_words)
             .fixed_strings(!input.pattern)
-            .line_terminator(Some(b'\n'))
+            // `^` and `$` match at each line, which ends with `\n` or `\r\n`.
+            .multi_line(true)
+            .crlf(true)
             .size_limit(MAX_PATTERN_BYTES)
             .dfa_size_limit(MAX_PATTERN_BYTES);
         match input.case_sensitive {
@@ -73,6 +76,7 @@ impl<'a> Search<'a> {
         })?;
         let context = if input.files_only { 0 } else { input.context.min(10) };
         let searcher = SearcherBuilder::new()
+            .line_terminator(LineTerminator::crlf())
             .binary_detection(BinaryDetection::quit(0))
             .heap_limit(Some(MAX_BUFFER_BYTES))
             .before_context(context)

@@ -51,6 +51,20 @@ fn files_below_the_directory_are_found_in_the_order_of_their_paths() {
 }
 
 #[test]
+fn a_pattern_finds_the_end_of_a_line_that_ends_with_two_signs() {
+    let directory = TempDir::new().unwrap();
+    fs::write(directory.path().join("a.txt"), "\u{feff}milk\r\ntea and milk\r\n").unwrap();
+    let found = search(&directory, json!({"text": "^milk$|tea.*milk$", "pattern": true}));
+    let lines: Vec<_> = found["matches"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|line| line["text"].clone())
+        .collect();
+    assert_eq!(lines, ["milk", "tea and milk"]);
+}
+
+#[test]
 fn matches_have_line_numbers_and_surrounding_lines() {
     let notes = create_notes();
     let found = search(&notes, json!({"text": "budget", "glob": "*.md", "context": 1}));

@@ -1,6 +1,7 @@
 //! `file_write`: writes a text file after a person has seen the difference.
 
 use art_sdk::change::Change;
+use art_sdk::lines::{Lines, is_terminated, split_byte_order_mark};
 use art_sdk::prelude::*;
 
 #[cfg(test)]
@@ -101,19 +102,7 @@ fn new_text(input: &FileWriteInput, before: Option<&str>) -> Result<String> {
             "`{}` exists: choose another path, or set `existing` to `replace` or `append`",
             input.path
         ))),
-        (Some(before), Existing::Append) => {
-            // Appended text begins on a new line.
-            let separator = if before.is_empty() || before.ends_with('\n') {
-                ""
-            } else {
-                "\n"
-            };
-            Ok(format!(
-                "{before}{separator}{}{}",
-                input.text,
-                missing_line_ending(&input.text)
-            ))
-        }
+        (Some(before), Existing::Append) => Ok(append(before, &input.text)),
         (Some(before), Existing::Replace) if before == input.text => Err(ToolError::validation(format_args!(
             "`{}` has exactly this text: there is nothing to write",
             input.path
@@ -122,11 +111,18 @@ fn new_text(input: &FileWriteInput, before: Option<&str>) -> Result<String> {
     }
 }
 
-/// Returns the line ending to add to a text that does not end with one. An empty text needs none.
-fn missing_line_ending(text: &str) -> &'static str {
-    if text.is_empty() || text.ends_with('\n') {
-        ""
-    } else {
-        "\n"
+/// Returns `before` with `text` at its end, on lines of its own. They end as the last line before them.
+fn append(before: &str, text: &str) -> String {
+    let (mark, before) = split_byte_order_mark(before);
+    // A mark at the beginning of the new text would be in the middle of the file.
+    let (_, text) = split_byte_order_mark(text);
+    let mut added = text.to_owned();
+    if !text.is_empty() && !is_terminated(text) {
+        added.push('\n');
     }
+    if !before.is_empty() && !is_terminated(before) {
+        added.insert(0, '\n');
+    }
+    let end = before.len();
+    format!("{mark}{}", Lines::of(before).replace(&[end..end], &added))
 }

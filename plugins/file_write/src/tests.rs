@@ -121,6 +121,36 @@ fn appended_text_begins_and_ends_a_line() {
 }
 
 #[test]
+fn appended_lines_end_as_the_last_line_before_them() {
+    for (before, after) in [
+        ("one\r\n", "one\r\ntwo\r\nthree\r\n"),
+        (
+            "\u{feff}zero\none\r\nhalf",
+            "\u{feff}zero\none\r\nhalf\r\ntwo\r\nthree\r\n",
+        ),
+        ("one\r", "one\rtwo\rthree\r"),
+        ("\u{feff}", "\u{feff}two\nthree\n"),
+    ] {
+        let file = TestFile::new(Some(before));
+        file.approve(&file.input("\u{feff}two\nthree", "append"));
+        assert_eq!(file.text().as_deref(), Some(after));
+    }
+}
+
+#[test]
+fn a_replacement_shows_which_signs_it_changes() {
+    let file = TestFile::new(Some("\u{feff}one\r\n"));
+    let preview = file.ask(&file.input("one\n", "replace")).preview.unwrap();
+    let preview = preview.as_str().unwrap();
+    assert!(
+        preview.contains("byte order mark at the beginning is removed"),
+        "{preview}"
+    );
+    assert!(preview.contains("the lines end with LF instead of CRLF"), "{preview}");
+    assert!(preview.ends_with("-\\u{feff}one␍␊\n+one\n"), "{preview}");
+}
+
+#[test]
 fn with_keep_an_existing_file_is_not_changed_and_a_missing_one_is_created() {
     let file = TestFile::new(Some("old"));
     let error = failure(&FILE_WRITE, file.input("other", "keep"));

@@ -112,6 +112,8 @@ fn compile(input: &RegexExtractInput, pattern: &str) -> Result<Regex, ExtractErr
     let built = RegexBuilder::new(pattern)
         .case_insensitive(input.case_insensitive)
         .multi_line(input.multi_line)
+        // `$` matches before `\r\n` and `\r` too, and `.` matches neither sign.
+        .crlf(true)
         .nest_limit(MAX_NESTING)
         .size_limit(MAX_COMPILED_BYTES)
         .build();

@@ -211,3 +211,12 @@ proptest! {
         drop(testing::call(&REGEX_EXTRACT, json!({"text": text, "pattern": pattern})));
     }
 }
+
+#[test]
+fn a_line_ends_before_each_of_the_three_endings() {
+    for ending in ["\n", "\r\n", "\r"] {
+        let text = ["a1", "b2", ""].join(ending);
+        let found = values(json!({"text": text, "pattern": "^.+$", "multi_line": true}));
+        assert_eq!(found, json!(["a1", "b2"]), "{text:?}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
+use art_sdk::lines::{Lines, split_byte_order_mark};
 use thiserror::Error;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -26,7 +27,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
     if input.find.is_none() && matches!(input.only, Some(Only::Times)) {
         return Err(CountError::MissingFind);
     }
-    let text = input.text.as_str();
+    let (_, text) = split_byte_order_mark(&input.text);
     let tally = Tally::of(text);
     let sentences = text.unicode_sentences().count();
     let reading_seconds = reading_seconds(tally.words, input.words_per_minute);
@@ -44,7 +45,7 @@ pub(crate) fn count(input: &TextStatsInput) -> Result<TextStatsOutput, CountErro
         consonants: count_graphemes(|grapheme| grapheme.starts_with(char::is_alphabetic) && !is_vowel(grapheme)),
         digits: count_graphemes(is_digit),
         sentences: Some(sentences),
-        lines: Some(text.lines().count()),
+        lines: Some(Lines::of(text).count()),
         paragraphs: Some(paragraphs(text)),
         average_word_length: Some(ratio(tally.word_characters, tally.words)),
         average_sentence_length: Some(ratio(tally.words, sentences)),
@@ -252,7 +253,8 @@ fn position_after_next_separator(text: &str, position: usize) -> usize {
 fn paragraphs(text: &str) -> usize {
     let mut inside = false;
     let mut paragraphs = 0;
-    for line in text.lines() {
+    // Without pairs, so that there is no empty line between their two signs.
+    for line in text.replace("\r\n", "\n").split(['\n', '\r']) {
         let blank = line.trim().is_empty();
         paragraphs += usize::from(!blank && !inside);
         inside = !blank;

@@ -161,3 +161,17 @@ proptest! {
         prop_assert!(number("paragraphs") <= number("lines"));
     }
 }
+
+#[test]
+fn lines_and_paragraphs_are_counted_whatever_ends_the_lines_and_a_byte_order_mark_is_no_character() {
+    for ending in ["\n", "\r\n", "\r"] {
+        let text = ["\u{feff}one", "two", "", "three"].join(ending);
+        let stats = run(&text);
+        assert_eq!(
+            (&stats["lines"], &stats["paragraphs"]),
+            (&json!(4), &json!(2)),
+            "{text:?}"
+        );
+        assert_eq!(stats["shortest_word"], "one");
+    }
+}

@@ -75,6 +75,7 @@ impl WholeText {
 
     /// Reads `text`, which is the content or the beginning of the whole text.
     fn new(name_or_text: &str, is_attachment: bool, form: TextForm, text: &str) -> Self {
+        let text = without_byte_order_mark(text);
         let mut whole_text = Self {
             name_or_text: name_or_text.to_owned(),
             is_attachment,
@@ -167,9 +168,14 @@ fn word_stems(name: &str) -> impl Iterator<Item = String> {
     words.filter(|word| !word.is_empty()).map(stem)
 }
 
+/// Returns the text without the byte order mark that some programs write at its beginning.
+fn without_byte_order_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// Returns the form of `text`. A table has at least two lines, each with the same number of fields, and more than one field.
 fn form_of(text: &str) -> TextForm {
-    let text = text.trim();
+    let text = without_byte_order_mark(text).trim();
     if text.starts_with(['{', '[']) && serde_json::from_str::<Value>(text).is_ok() {
         return TextForm::Json;
     }

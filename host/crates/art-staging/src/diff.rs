@@ -1,5 +1,7 @@
 //! Shows staged changes to a person.
 
+mod signs;
+
 use std::io::Read as _;
 use std::path::Path;
 
@@ -26,8 +28,9 @@ enum Contents {
 }
 
 impl Staging {
-    /// Returns the difference that a change makes, as a unified diff. Characters that could control a terminal are escaped. For
-    /// a file that is no text or is larger than 1 MiB, returns only its path and why it is not shown.
+    /// Returns the difference that a change makes, as a unified diff. Line endings and a byte order mark are shown if they change.
+    /// Characters that could control a terminal are escaped. For a file that is no text or is larger than 1 MiB, returns only its
+    /// path and why it is not shown.
     ///
     /// # Errors
     /// Fails if the staged contents or the granted directory cannot be read.
@@ -83,9 +86,12 @@ fn labels(change: &Change, path: &Path) -> (String, String) {
 }
 
 fn unified_diff(old: &str, new: &str, from: &str, to: &str) -> String {
-    let diff = TextDiff::from_lines(old, new);
+    let shown = signs::show(old, new);
+    let diff = TextDiff::from_lines(&shown.old, &shown.new);
     let mut unified = diff.unified_diff();
-    unified.context_radius(CONTEXT_LINES).header(from, to).to_string()
+    let unified = unified.context_radius(CONTEXT_LINES).header(from, to).to_string();
+    let notes = shown.notes.iter().map(|note| format!("{note}\n"));
+    notes.chain([unified]).collect()
 }
 
 fn read_contents(dir: &Dir, path: &Path) -> std::io::Result<Contents> {
@@ -95,6 +101,11 @@ fn read_contents(dir: &Dir, path: &Path) -> std::io::Result<Contents> {
     }
     let mut bytes = Vec::new();
     file.take(MAX_SHOWN_BYTES).read_to_end(&mut bytes)?;
-    let contents = String::from_utf8(bytes).map_or(Contents::NotComparable("no text"), Contents::Text);
-    Ok(contents)
+    let is_utf_16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    let reason = if is_utf_16 {
+        "UTF-16 text, which is not compared"
+    } else {
+        "no text"
+    };
+    Ok(String::from_utf8(bytes).map_or(Contents::NotComparable(reason), Contents::Text))
 }
