@@ -36,6 +36,7 @@ pub mod bindings;
 pub mod change;
 mod context;
 mod convert;
+pub mod decimal;
 mod error;
 pub mod files;
 // This module defines the allocator of a component without WASI. With WASI, the C library has an allocator already, and one
@@ -45,6 +46,7 @@ mod heap;
 mod host;
 #[cfg(feature = "http")]
 pub mod http;
+pub mod json;
 pub mod lines;
 mod number;
 mod outcome;

@@ -7,12 +7,14 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
+use crate::decimal::Decimal;
+
 /// A number that callers may also write as text, for example because it is the result of another tool: `2.5` and `"2.5"` are the
 /// same.
 ///
 /// Its schema allows numbers and texts, and has `"x-numeric": true`, which tells a host that a text has to be a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
-pub struct Numeric(pub f64);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Numeric(pub Decimal);
 
 impl JsonSchema for Numeric {
     fn inline_schema() -> bool {
@@ -44,23 +46,21 @@ impl Visitor<'_> for NumericVisitor {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<Numeric, E> {
-        Ok(Numeric(number))
+        let error = || E::invalid_value(Unexpected::Float(number), &self);
+        Decimal::from_float(number).map(Numeric).ok_or_else(error)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a JSON number is read as the nearest `f64`")]
     fn visit_i64<E: Error>(self, number: i64) -> Result<Numeric, E> {
-        Ok(Numeric(number as f64))
+        Ok(Numeric(i128::from(number).into()))
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a JSON number is read as the nearest `f64`")]
     fn visit_u64<E: Error>(self, number: u64) -> Result<Numeric, E> {
-        Ok(Numeric(number as f64))
+        Ok(Numeric(i128::from(number).into()))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Numeric, E> {
-        let number = text.trim().parse().ok().filter(|number: &f64| number.is_finite());
         let error = || E::invalid_value(Unexpected::Str(text), &self);
-        number.map(Numeric).ok_or_else(error)
+        Decimal::parse(text.trim()).map(Numeric).ok_or_else(error)
     }
 }
 
@@ -71,7 +71,9 @@ mod tests {
 
     fn read(json: &str) -> Result<f64, String> {
         let number: Result<Numeric, _> = serde_json::from_str(json);
-        number.map(|number| number.0).map_err(|error| error.to_string())
+        number
+            .map(|number| number.0.to_f64())
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -84,6 +86,14 @@ mod tests {
             ("\" -1e3 \"", -1000.0),
         ] {
             assert_eq!(read(json), Ok(number), "{json}");
+        }
+    }
+
+    #[test]
+    fn a_large_integer_is_not_rounded() {
+        for json in ["9007199254740993", "\"340282366920938463463374607431768211\""] {
+            let number: Numeric = serde_json::from_str(json).unwrap();
+            assert_eq!(number.0.to_string(), json.trim_matches('"'));
         }
     }
 

@@ -220,7 +220,7 @@ fn parse_answer(record: &SuspensionRecord, text: &str) -> Result<Option<Value>, 
 }
 
 fn parse_arguments(text: &str) -> Result<Value, CommandError> {
-    serde_json::from_str(text).map_err(|error| CommandError::Usage(format!("the arguments are no JSON: {error}")))
+    art_core::json::parse(text).map_err(|error| CommandError::Usage(format!("the arguments are no JSON: {error}")))
 }
 
 /// Returns whether `error` means that another process continues the run, or has continued it to its end. If so, prints that.

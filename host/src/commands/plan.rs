@@ -72,7 +72,7 @@ fn add_params(plan: &SavedPlan, params: &[(String, String)]) -> Result<SavedPlan
         return Ok(plan);
     }
     for (name, typed) in params {
-        let value = serde_json::from_str(typed).unwrap_or_else(|_| Value::from(typed.as_str()));
+        let value = art_core::json::parse(typed).unwrap_or_else(|_| Value::from(typed.as_str()));
         // The parameter replaces arguments that equal `value`. Within arguments that contain more than the constant, and within
         // the texts of the plan, such as the question, it replaces the constant as it was typed.
         if !plan.parameterize(name, &value, typed) {

@@ -59,7 +59,7 @@ impl Cursor {
     pub(crate) fn value_follows_next_token(&self) -> bool {
         match self.tokens.get(self.next.saturating_add(1)).map(|token| &token.kind) {
             Some(TokenKind::Name(name)) => !words::ends_value(name),
-            Some(TokenKind::Number(_) | TokenKind::Punct('(')) => true,
+            Some(TokenKind::Number(_) | TokenKind::Whole(_) | TokenKind::Punct('(')) => true,
             _ => false,
         }
     }
@@ -80,6 +80,7 @@ impl Cursor {
 pub(crate) fn describe(kind: &TokenKind) -> String {
     match kind {
         TokenKind::Number(value) => format!("the number `{value}`"),
+        TokenKind::Whole(value) => format!("the number `{value}`"),
         TokenKind::Name(name) => format!("the name `{name}`"),
         TokenKind::Punct(punct) => format!("`{punct}`"),
         TokenKind::End => "the end of the expression".to_owned(),

@@ -6,18 +6,24 @@ use num_complex::Complex64;
 use crate::{
     error::{EvalError, Reason},
     input::CalculatorResult,
+    value::Value,
 };
 
 /// Every whole number up to 2^53 is exact in an `f64`.
-const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+pub(crate) const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Maximum ratio of the smaller part of a complex number to the larger one at which the smaller part counts as a rounding
 /// error, as in `e^(i*pi)`.
 const NEGLIGIBLE_RATIO: f64 = 1e-14;
 
-/// Returns a number if `value` is real, otherwise the text `<real> + <imaginary>i`.
-pub(crate) fn to_result(value: Complex64) -> Result<CalculatorResult, EvalError> {
-    let value = drop_rounding_error(value);
+/// Returns a number if `value` is real, otherwise the text `<real> + <imaginary>i`. A whole number of 64 bits is exact, and a larger
+/// one is the nearest float.
+pub(crate) fn to_result(value: Value) -> Result<CalculatorResult, EvalError> {
+    let integer = value.whole.and_then(|whole| serde_json::Number::from_i128(whole));
+    if let Some(integer) = integer {
+        return Ok(CalculatorResult::Number(integer));
+    }
+    let value = drop_rounding_error(value.float);
     if value.im == 0.0 {
         return to_number(value.re).map(CalculatorResult::Number);
     }

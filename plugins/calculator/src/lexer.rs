@@ -1,6 +1,7 @@
 //! Splits an expression into tokens. Positions count characters, not bytes.
 
 use crate::error::{EvalError, Reason};
+use crate::format;
 
 /// Maximum length of an expression, in characters.
 const MAX_CHARS: usize = 4096;
@@ -19,6 +20,8 @@ pub(crate) struct Token {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TokenKind {
     Number(f64),
+    /// A whole number that an `f64` would round.
+    Whole(i128),
     /// A word: the name of a function, a constant or a variable, or a word such as `of`.
     Name(String),
     /// A punctuation character, one of `+ - * / ^ % ! , ( )`.
@@ -150,7 +153,8 @@ impl Lexer {
             .ok()
             .filter(|value: &f64| value.is_finite())
             .ok_or_else(|| Reason::Syntax("the number is too large".to_owned()).at(start))?;
-        self.push(start, TokenKind::Number(value));
+        let whole = digits.parse::<i128>().ok().filter(|_| value.abs() >= format::MAX_EXACT);
+        self.push(start, whole.map_or(TokenKind::Number(value), TokenKind::Whole));
         Ok(())
     }
 

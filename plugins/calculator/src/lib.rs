@@ -10,6 +10,7 @@ mod input;
 mod lexer;
 mod parser;
 mod symbols;
+mod value;
 mod words;
 
 #[cfg(test)]

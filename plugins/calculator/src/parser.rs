@@ -5,14 +5,13 @@
 //! `is_percent_of`. An *infix* operator stands between two values. A *sentence* is a calculation that starts with a verb, has two
 //! values and a joining word between them: `divide 100 by 8`.
 
-use num_complex::Complex64;
-
 use crate::{
     cursor::{self, Cursor},
     error::{EvalError, Reason},
     format, functions,
     lexer::{Token, TokenKind},
     symbols::Symbols,
+    value::{self, Value},
     words,
 };
 
@@ -39,7 +38,7 @@ const POWER: u8 = 7;
 /// A value and how it was written.
 #[derive(Clone, Copy)]
 struct Operand {
-    value: Complex64,
+    value: Value,
     /// Whether it was written as a percentage, such as `15%`. If it is added to another value, it is a share of that value.
     is_percentage: bool,
 }
@@ -47,7 +46,7 @@ struct Operand {
 impl Operand {
     /// Returns the value. If this operand was written as a percentage and `whole` was not, returns this percentage of `whole`: 30
     /// for the `15%` in `200 - 15%`.
-    fn share_of(self, whole: Self) -> Complex64 {
+    fn share_of(self, whole: Self) -> Value {
         if self.is_percentage && !whole.is_percentage {
             self.value * whole.value
         } else {
@@ -56,8 +55,8 @@ impl Operand {
     }
 }
 
-impl From<Complex64> for Operand {
-    fn from(value: Complex64) -> Self {
+impl From<Value> for Operand {
+    fn from(value: Value) -> Self {
         Self {
             value,
             is_percentage: false,
@@ -66,7 +65,7 @@ impl From<Complex64> for Operand {
 }
 
 /// Evaluates `tokens`, which end with `End`.
-pub(crate) fn evaluate(tokens: Vec<Token>, symbols: &Symbols<'_>) -> Result<Complex64, EvalError> {
+pub(crate) fn evaluate(tokens: Vec<Token>, symbols: &Symbols<'_>) -> Result<Value, EvalError> {
     let mut parser = Parser {
         cursor: Cursor::new(tokens),
         depth: 0,
@@ -161,22 +160,22 @@ impl Parser<'_> {
         })?;
         let (a, b) = (left.value, right.value);
         let value = match operator {
-            Infix::Add => functions::add(a, right.share_of(left)),
-            Infix::Subtract => functions::add(a, -right.share_of(left)),
+            Infix::Add => value::add(a, right.share_of(left)),
+            Infix::Subtract => value::add(a, -right.share_of(left)),
             Infix::Multiply | Infix::Adjacent => a * b,
-            Infix::Divide => functions::divide(a, b).map_err(|reason| reason.at(at))?,
-            Infix::Modulo => functions::modulo(a, b).map_err(|reason| reason.at(at))?,
-            Infix::Power => functions::power(a, b).map_err(|reason| reason.at(at))?,
-            Infix::Off => functions::add(b, -left.share_of(right)),
+            Infix::Divide => value::divide(a, b).map_err(|reason| reason.at(at))?,
+            Infix::Modulo => value::modulo(a, b).map_err(|reason| reason.at(at))?,
+            Infix::Power => value::power(a, b).map_err(|reason| reason.at(at))?,
+            Infix::Off => value::add(b, -left.share_of(right)),
             Infix::IsPercentOf => percentage(a, b, at)?,
-            Infix::MoreThan => functions::add(b, left.share_of(right)),
-            Infix::LessThan => functions::add(b, -left.share_of(right)),
-            Infix::With if self.cursor.take_name("off") => functions::add(a, -right.share_of(left)),
-            Infix::With if self.cursor.take_name("extra") => functions::add(a, right.share_of(left)),
+            Infix::MoreThan => value::add(b, left.share_of(right)),
+            Infix::LessThan => value::add(b, -left.share_of(right)),
+            Infix::With if self.cursor.take_name("off") => value::add(a, -right.share_of(left)),
+            Infix::With if self.cursor.take_name("extra") => value::add(a, right.share_of(left)),
             Infix::With => return Err(syntax_error(at, "say whether to add this or to take it off")),
-            Infix::RoundedTo => functions::call("round", &[a, b]).map_err(|reason| reason.at(at))?,
-            Infix::ToNearest => functions::round_to_multiple(a, b).map_err(|reason| reason.at(at))?,
-            Infix::Choose => functions::call("combinations", &[a, b]).map_err(|reason| reason.at(at))?,
+            Infix::RoundedTo => value::call("round", &[a, b]).map_err(|reason| reason.at(at))?,
+            Infix::ToNearest => value::round_to_multiple(a, b).map_err(|reason| reason.at(at))?,
+            Infix::Choose => value::call("combinations", &[a, b]).map_err(|reason| reason.at(at))?,
         };
         // Skip the last word in `50 plus 20% tax` and `50 minus 20% discount`, since the operator already says whether the share
         // is added or subtracted. `words` has replaced `tax` by `extra`, and `discount` by `off`.
@@ -205,7 +204,8 @@ impl Parser<'_> {
                 });
             }
             TokenKind::Punct('+') => return self.parse_expression(PREFIX),
-            TokenKind::Number(value) => Complex64::new(value, 0.0),
+            TokenKind::Number(value) => Value::of_number(value, None),
+            TokenKind::Whole(value) => Value::of_number(value as f64, Some(value)),
             TokenKind::Name(name) => self.parse_name(&name, at)?,
             TokenKind::Punct('(') => self.parse_group(at)?,
             TokenKind::End => return Err(syntax_error(at, "the expression ends where a value is expected")),
@@ -220,7 +220,7 @@ impl Parser<'_> {
     }
 
     /// Reads the rest of an expression in parentheses after the `(`, which is at the position `open`.
-    fn parse_group(&mut self, open: usize) -> Result<Complex64, EvalError> {
+    fn parse_group(&mut self, open: usize) -> Result<Value, EvalError> {
         let operand = self.parse_expression(0)?;
         self.expect_close(open)?;
         Ok(operand.value)
@@ -244,7 +244,7 @@ impl Parser<'_> {
         loop {
             let at = self.cursor.at();
             if self.cursor.take_punct('!') || self.take_postfix_word("factorial") {
-                let value = functions::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
+                let value = value::call("factorial", &[operand.value]).map_err(|reason| reason.at(at))?;
                 operand = check_finite(value, at)?.into();
             } else if self.take_postfix_word("decimals") || self.take_postfix_word("digits") {
                 // The word in `2 decimals` is skipped, since the value before it already is the number of decimals.
@@ -269,7 +269,7 @@ impl Parser<'_> {
 
     /// Returns the value of what starts with `name`, which was read already. Reads the values of a sentence or a function, and
     /// nothing more for a variable or a constant.
-    fn parse_name(&mut self, name: &str, at: usize) -> Result<Complex64, EvalError> {
+    fn parse_name(&mut self, name: &str, at: usize) -> Result<Value, EvalError> {
         if self.symbols.contains(name) {
             return self.symbols.get(name, at);
         }
@@ -280,27 +280,27 @@ impl Parser<'_> {
             TokenKind::Punct('(') => Self::parse_arguments,
             TokenKind::Name(word) if word == "of" || word == "between" => Self::parse_values_after_of,
             // `average 4 8 15` and `sqrt 16`.
-            TokenKind::Number(_) if functions::lookup(name).is_ok() => Self::parse_values,
+            TokenKind::Number(_) | TokenKind::Whole(_) if functions::lookup(name).is_ok() => Self::parse_values,
             _ => return self.symbols.get(name, at),
         };
         let function = functions::lookup(name).map_err(|reason| reason.at(at))?;
         let arguments = read_arguments(self)?;
-        let value = functions::call(function, &arguments).map_err(|reason| reason.at(at))?;
+        let value = value::call(function, &arguments).map_err(|reason| reason.at(at))?;
         check_finite(value, at)
     }
 
     /// Skips the `of` or `between`, and reads the values after it, as in `sum of 4, 8 and 15`.
-    fn parse_values_after_of(&mut self) -> Result<Vec<Complex64>, EvalError> {
+    fn parse_values_after_of(&mut self) -> Result<Vec<Value>, EvalError> {
         self.cursor.take();
         self.parse_values()
     }
 
     /// Reads values with commas, `and` or nothing between them. A value ends before each infix operator but `^`, so an operator
     /// after the last value applies to the result of the function: `sqrt 16 + 9` is 13.
-    fn parse_values(&mut self) -> Result<Vec<Complex64>, EvalError> {
+    fn parse_values(&mut self) -> Result<Vec<Value>, EvalError> {
         let mut values = Vec::new();
         loop {
-            values.push(format::drop_rounding_error(self.parse_expression(PREFIX)?.value));
+            values.push(self.parse_expression(PREFIX)?.value.without_rounding_error());
             if !self.skip_separator() {
                 return Ok(values);
             }
@@ -311,12 +311,12 @@ impl Parser<'_> {
     fn skip_separator(&mut self) -> bool {
         let comma = self.cursor.take_punct(',');
         let and = self.cursor.take_name("and");
-        comma || and || matches!(self.cursor.peek(), TokenKind::Number(_))
+        comma || and || matches!(self.cursor.peek(), TokenKind::Number(_) | TokenKind::Whole(_))
     }
 
     /// Reads a sentence such as `divide 100 by 8`, whose verb was read already. Returns `None` if `verb` is not one of
     /// [`SENTENCES`], or is the name of a function that is called with parentheses.
-    fn parse_sentence(&mut self, verb: &str, at: usize) -> Result<Option<Complex64>, EvalError> {
+    fn parse_sentence(&mut self, verb: &str, at: usize) -> Result<Option<Value>, EvalError> {
         let verb = verb.to_lowercase();
         let is_function_call = *self.cursor.peek() == TokenKind::Punct('(');
         let Some((_, min_precedence, joining_words)) =
@@ -328,7 +328,7 @@ impl Parser<'_> {
         if *self.cursor.peek() == TokenKind::End {
             match verb.as_str() {
                 "round" => {
-                    return functions::call("round", &[first.value])
+                    return value::call("round", &[first.value])
                         .map(Some)
                         .map_err(|reason| reason.at(at));
                 }
@@ -350,9 +350,9 @@ impl Parser<'_> {
         // `add 4, 8 and 15` has more than two values. After `to`, as in `add 5 to 12`, there is only one more value.
         if matches!(verb.as_str(), "add" | "multiply") && joining_word != "to" && self.skip_separator() {
             let values = self.parse_values()?.into_iter().chain([first.value, second.value]);
-            let values: Vec<Complex64> = values.collect();
+            let values: Vec<Value> = values.collect();
             let name = if verb == "add" { "sum" } else { "product" };
-            return functions::call(name, &values).map(Some).map_err(|reason| reason.at(at));
+            return value::call(name, &values).map(Some).map_err(|reason| reason.at(at));
         }
         let value = Self::evaluate_sentence(&verb, joining_word, first, second).map_err(|reason| reason.at(at))?;
         Ok(Some(value))
@@ -364,46 +364,46 @@ impl Parser<'_> {
             // Each of these is one punctuation character.
             "/" | "," | "*" => joining_word.chars().all(|punct| self.cursor.take_punct(punct)),
             // `add 3 4 5` has nothing between the values.
-            "" => matches!(self.cursor.peek(), TokenKind::Number(_)),
+            "" => matches!(self.cursor.peek(), TokenKind::Number(_) | TokenKind::Whole(_)),
             word => self.cursor.take_name(word),
         })
     }
 
     /// Returns the value of a sentence with two values.
-    fn evaluate_sentence(verb: &str, joining_word: &str, first: Operand, second: Operand) -> Result<Complex64, Reason> {
+    fn evaluate_sentence(verb: &str, joining_word: &str, first: Operand, second: Operand) -> Result<Value, Reason> {
         let (a, b) = (first.value, second.value);
         Ok(match verb {
-            "add" => functions::add(first.share_of(second), b),
-            "subtract" | "take" => functions::add(b, -first.share_of(second)),
+            "add" => value::add(first.share_of(second), b),
+            "subtract" | "take" => value::add(b, -first.share_of(second)),
             "multiply" => a * b,
-            "divide" | "split" => functions::divide(a, b)?,
-            "increase" | "raise" => functions::add(a, second.share_of(first)),
-            "decrease" => functions::add(a, -second.share_of(first)),
-            "change_from" => functions::divide(functions::add(b, -a), a)? * 100.0,
-            "drop_from" => functions::divide(functions::add(a, -b), a)? * 100.0,
+            "divide" | "split" => value::divide(a, b)?,
+            "increase" | "raise" => value::add(a, second.share_of(first)),
+            "decrease" => value::add(a, -second.share_of(first)),
+            "change_from" => value::divide(value::add(b, -a), a)? * 100.0,
+            "drop_from" => value::divide(value::add(a, -b), a)? * 100.0,
             // `what percent is 20 of 80`.
-            "percent_is" => functions::divide(a, b)? * 100.0,
-            "choose" => functions::call("combinations", &[b, a])?,
-            "log_base" => functions::call("log", &[b, a])?,
-            "nth_power" => functions::power(b, a)?,
-            "nth_root" => functions::root(b, a)?,
-            "remainder" => functions::modulo(a, b)?,
-            "round" if joining_word == "to_nearest" => functions::round_to_multiple(a, b)?,
-            "round" => functions::call("round", &[a, b])?,
+            "percent_is" => value::divide(a, b)? * 100.0,
+            "choose" => value::call("combinations", &[b, a])?,
+            "log_base" => value::call("log", &[b, a])?,
+            "nth_power" => value::power(b, a)?,
+            "nth_root" => value::root(b, a)?,
+            "remainder" => value::modulo(a, b)?,
+            "round" if joining_word == "to_nearest" => value::round_to_multiple(a, b)?,
+            "round" => value::call("round", &[a, b])?,
             // The remaining verb is `percent_of`: `what percent of 80 is 20`.
-            _ => functions::divide(b, a)? * 100.0,
+            _ => value::divide(b, a)? * 100.0,
         })
     }
 
     /// Reads the arguments of a function in parentheses.
-    fn parse_arguments(&mut self) -> Result<Vec<Complex64>, EvalError> {
+    fn parse_arguments(&mut self) -> Result<Vec<Value>, EvalError> {
         let (open, _) = self.cursor.take();
         let mut arguments = Vec::new();
         if self.cursor.take_punct(')') {
             return Ok(arguments);
         }
         loop {
-            arguments.push(format::drop_rounding_error(self.parse_expression(0)?.value));
+            arguments.push(self.parse_expression(0)?.value.without_rounding_error());
             if !self.cursor.take_punct(',') {
                 self.expect_close(open)?;
                 return Ok(arguments);
@@ -478,16 +478,17 @@ fn check_not_ambiguous(follows_division: bool, at: usize) -> Result<(), EvalErro
 }
 
 /// Returns `part` as a percentage of `whole`.
-fn percentage(part: Complex64, whole: Complex64, at: usize) -> Result<Complex64, EvalError> {
-    let share = functions::divide(part, whole).map_err(|reason| reason.at(at))?;
+fn percentage(part: Value, whole: Value, at: usize) -> Result<Value, EvalError> {
+    let share = value::divide(part, whole).map_err(|reason| reason.at(at))?;
     Ok(share * 100.0)
 }
 
-fn check_finite(value: Complex64, at: usize) -> Result<Complex64, EvalError> {
-    if value.is_finite() {
+fn check_finite(value: Value, at: usize) -> Result<Value, EvalError> {
+    let float = value.float;
+    if float.is_finite() {
         return Ok(value);
     }
-    let part = if value.re.is_finite() { value.im } else { value.re };
+    let part = if float.re.is_finite() { float.im } else { float.re };
     Err(format::not_finite_reason(part).at(at))
 }
 

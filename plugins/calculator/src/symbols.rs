@@ -6,6 +6,7 @@ use art_sdk::Numeric;
 use num_complex::Complex64;
 
 use crate::error::{EvalError, Reason};
+use crate::value::Value;
 
 const CONSTANTS: [(&str, Complex64); 5] = [
     ("pi", Complex64::new(std::f64::consts::PI, 0.0)),
@@ -34,7 +35,7 @@ impl<'a> Symbols<'a> {
     }
 
     /// Returns the value of `name`, or an error at the position `at`, counted from 0, if `name` has no value.
-    pub(crate) fn get(&self, name: &str, at: usize) -> Result<Complex64, EvalError> {
+    pub(crate) fn get(&self, name: &str, at: usize) -> Result<Value, EvalError> {
         self.find(name).ok_or_else(|| self.undefined_symbol(name).at(at))
     }
 
@@ -43,15 +44,15 @@ impl<'a> Symbols<'a> {
         self.find(name).is_some()
     }
 
-    fn find(&self, name: &str) -> Option<Complex64> {
+    fn find(&self, name: &str) -> Option<Value> {
         if let Some(value) = self.scope.and_then(|scope| scope.get(name)) {
-            return Some(Complex64::new(value.0, 0.0));
+            return Some(Value::of_number(value.0.to_f64(), value.0.to_integer()));
         }
         if let Some(ans) = self.ans.filter(|_| name == "ans") {
-            return Some(Complex64::new(ans.0, 0.0));
+            return Some(Value::of_number(ans.0.to_f64(), ans.0.to_integer()));
         }
         let constant = CONSTANTS.iter().find(|(known, _)| *known == name);
-        constant.map(|(_, value)| *value)
+        constant.map(|(_, value)| Value::from(*value))
     }
 
     /// Returns the error for a name that has no value.

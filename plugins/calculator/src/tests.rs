@@ -1,3 +1,4 @@
+use art_sdk::decimal::Decimal;
 use art_sdk::{Numeric, testing};
 use proptest::prelude::*;
 
@@ -5,11 +6,13 @@ use super::{input::CalculatorResult, *};
 
 /// Evaluates an expression with the variables in `scope` and an earlier result.
 fn run(expression: &str, scope: &[(&str, f64)], ans: Option<f64>) -> Result<CalculatorResult, String> {
-    let scope = scope.iter().map(|(name, value)| ((*name).to_owned(), Numeric(*value)));
+    let scope = scope
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), Numeric(Decimal::parse(&value.to_string()).unwrap())));
     let input = CalculatorInput {
         expression: expression.to_owned(),
         scope: Some(scope.collect()),
-        ans: ans.map(Numeric),
+        ans: ans.map(|ans| Numeric(Decimal::parse(&ans.to_string()).unwrap())),
     };
     evaluate(&input)
         .map(|output| output.result)
@@ -339,7 +342,7 @@ fn functions_and_constants_are_evaluated() {
     gives("std(1, 3)", "1.4142135623731");
     gives("gcd(12, 18) + lcm(4, 6)", "18");
     gives("factorial(5) + 5!", "240");
-    gives("factorial(20)", "2.43290200817664e+18");
+    gives("factorial(20)", "2432902008176640000");
     gives("gamma(5) + combinations(5, 2) + permutations(5, 2)", "54");
     gives("hypot(3, 4) + atan2(0, 1)", "5");
     gives("round(-2.5) + trunc(-2.5) + floor(-2.5) + ceil(-2.5)", "-10");
@@ -496,4 +499,39 @@ fn a_variable_may_be_given_as_a_text_that_is_a_number() {
         "{}",
         refused.message
     );
+}
+
+#[test]
+fn whole_numbers_beyond_2_to_the_53_are_exact() {
+    for (expression, result) in [
+        ("9007199254740993", json!(9_007_199_254_740_993_u64)),
+        ("9007199254740993 + 1 - 1", json!(9_007_199_254_740_993_u64)),
+        ("-9007199254740993 * 3", json!(-27_021_597_764_222_979_i64)),
+        ("27021597764222979 / 3", json!(9_007_199_254_740_993_u64)),
+        ("2^63 + 1", json!(9_223_372_036_854_775_809_u64)),
+        ("18446744073709551615", json!(u64::MAX)),
+        (
+            "10^30 mod 9007199254740993",
+            json!(i128::pow(10, 30) % 9_007_199_254_740_993),
+        ),
+        (
+            "max(9007199254740992, 9007199254740993)",
+            json!(9_007_199_254_740_993_u64),
+        ),
+        ("sum of 9007199254740993 and 2", json!(9_007_199_254_740_995_u64)),
+        (
+            "gcd(9007199254740993, 27021597764222979)",
+            json!(9_007_199_254_740_993_u64),
+        ),
+        ("20!", json!(2_432_902_008_176_640_000_u64)),
+        ("abs(-9007199254740993)", json!(9_007_199_254_740_993_u64)),
+    ] {
+        let output = testing::output(&CALCULATOR, json!({"expression": expression}));
+        assert_eq!(output["result"], result, "{expression}");
+    }
+    let output = testing::output(
+        &CALCULATOR,
+        json!({"expression": "ans + x", "ans": 9_007_199_254_740_993_u64, "scope": {"x": "2"}}),
+    );
+    assert_eq!(output["result"], 9_007_199_254_740_995_u64);
 }

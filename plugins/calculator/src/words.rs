@@ -303,7 +303,7 @@ fn replace_ordinal_phrase(tokens: &[Token], output: &mut Vec<Token>) -> Option<u
     // An ordinal such as `12th` is two tokens: `12` and `th`.
     let ordinal = tokens
         .get(ordinal_index)
-        .filter(|token| matches!(token.kind, TokenKind::Number(_)))?;
+        .filter(|token| matches!(token.kind, TokenKind::Number(_) | TokenKind::Whole(_)))?;
     let next_index = ordinal_index + 2;
     let keyword = |name: &str| TokenKind::Name(name.to_owned());
     let (kinds, length) = match () {
@@ -389,7 +389,9 @@ fn replace_x(before: Option<&Token>, tokens: &[Token], symbols: &Symbols<'_>) ->
         return None;
     };
     // The token beside the `x` is a number, or the `)` of the left factor, or the `(` of the right one.
-    let is_factor = |kind: &TokenKind, paren| matches!(kind, TokenKind::Number(_)) || *kind == TokenKind::Punct(paren);
+    let is_factor = |kind: &TokenKind, paren| {
+        matches!(kind, TokenKind::Number(_) | TokenKind::Whole(_)) || *kind == TokenKind::Punct(paren)
+    };
     let digits_after_x = name.strip_prefix(['x', 'X']).filter(|_| !symbols.contains(name))?;
     before.filter(|before| is_factor(&before.kind, ')'))?;
     let times = Token {

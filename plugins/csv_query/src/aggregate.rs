@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use art_sdk::serde_json::Value;
+use art_sdk::{decimal::Decimal, serde_json::Value};
 
 use crate::{
     column::Column,
@@ -76,21 +76,24 @@ impl Aggregation<'_> {
     }
 
     /// Returns the aggregate of the cells of `rows`, or the number of `rows` for a count without a column. If all of the cells
-    /// are empty, a count and a sum are 0, and a mean, median, minimum and maximum are null.
-    pub(crate) fn value(&self, table: &Table, rows: &[usize]) -> Value {
+    /// are empty, a count and a sum are 0, and a mean, median, minimum and maximum are missing.
+    pub(crate) fn value<'t>(&self, table: &'t Table, rows: &[usize]) -> Combined<'t> {
         if self.aggregate == Aggregate::Share {
             return self.share(table, rows);
         }
         let Some(column) = self.column else {
-            return Value::from(rows.len());
+            return Combined::Number(rows.len().into());
         };
         let cells = rows
             .iter()
             .map(|row| table.cell(*row, column))
             .filter(|cell| !number::is_missing(cell));
         match self.aggregate {
-            Aggregate::Count => return Value::from(cells.count()),
-            Aggregate::CountDistinct => return Value::from(cells.map(str::to_lowercase).collect::<HashSet<_>>().len()),
+            Aggregate::Count => return Combined::Number(cells.count().into()),
+            Aggregate::CountDistinct => {
+                let different: HashSet<_> = cells.map(str::to_lowercase).collect();
+                return Combined::Number(different.len().into());
+            }
             _ => {}
         }
         if column.number_style.is_none() {
@@ -102,15 +105,15 @@ impl Aggregation<'_> {
             } else {
                 moments_and_cells.max()
             };
-            return extreme.map_or(Value::Null, |(_, cell)| Value::from(cell));
+            return extreme.map_or(Combined::Missing, |(_, cell)| Combined::Cell(cell));
         }
         let numbers = cells.filter_map(|cell| column.number(cell)).collect();
-        combine_numbers(self.aggregate, numbers).map_or(Value::Null, number::to_json)
+        combine_numbers(self.aggregate, numbers).map_or(Combined::Missing, Combined::Number)
     }
 
     /// Returns the percentage of the sum of the whole column that `rows` contribute, rounded to two decimals. Without a column,
-    /// returns what percentage of all rows are in `rows`. Returns null if the whole sum or the number of all rows is 0.
-    fn share(&self, table: &Table, rows: &[usize]) -> Value {
+    /// returns what percentage of all rows are in `rows`. It is missing if the whole sum or the number of all rows is 0.
+    fn share<'t>(&self, table: &'t Table, rows: &[usize]) -> Combined<'t> {
         let all_rows: Vec<usize> = (0..table.rows.len()).collect();
         let aggregate = if self.column.is_some() {
             Aggregate::Sum
@@ -118,13 +121,12 @@ impl Aggregation<'_> {
             Aggregate::Count
         };
         let sum_or_count = Aggregation { aggregate, ..*self };
-        let amount = |rows: &[usize]| sum_or_count.value(table, rows).as_f64().unwrap_or_default();
+        let amount = |rows: &[usize]| match sum_or_count.value(table, rows) {
+            Combined::Number(number) => number.to_f64(),
+            Combined::Cell(_) | Combined::Missing => 0.0,
+        };
         let percent = (amount(rows) / amount(&all_rows) * 10_000.0).round() / 100.0;
-        if percent.is_finite() {
-            number::to_json(percent)
-        } else {
-            Value::Null
-        }
+        Decimal::parse(&percent.to_string()).map_or(Combined::Missing, Combined::Number)
     }
 
     /// Returns how many of `rows` have an empty cell in the column.
@@ -138,24 +140,40 @@ impl Aggregation<'_> {
     }
 }
 
-/// Returns the aggregate of the numbers. Without numbers, a sum is 0 and the other aggregates are `None`.
-fn combine_numbers(aggregate: Aggregate, mut numbers: Vec<f64>) -> Option<f64> {
-    if numbers.is_empty() {
-        return (aggregate == Aggregate::Sum).then_some(0.0);
+/// The value that an aggregate has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Combined<'t> {
+    Number(Decimal),
+    /// A cell of a column without numbers.
+    Cell(&'t str),
+    Missing,
+}
+
+impl Combined<'_> {
+    pub(crate) fn to_json(self) -> Value {
+        match self {
+            Self::Number(number) => number.to_json(),
+            Self::Cell(cell) => Value::from(cell),
+            Self::Missing => Value::Null,
+        }
     }
-    let sum: f64 = numbers.iter().sum();
+}
+
+/// Returns the aggregate of the numbers. Without numbers, a sum is 0 and the other aggregates are `None`.
+fn combine_numbers(aggregate: Aggregate, mut numbers: Vec<Decimal>) -> Option<Decimal> {
+    let sum = || numbers.iter().copied().sum::<Decimal>();
     match aggregate {
         // Not reached: `Aggregation::value` returns these before.
         Aggregate::Count | Aggregate::CountDistinct | Aggregate::Share => None,
-        Aggregate::Sum => Some(sum),
-        Aggregate::Mean => u32::try_from(numbers.len()).ok().map(|count| sum / f64::from(count)),
-        Aggregate::Min => numbers.into_iter().reduce(f64::min),
-        Aggregate::Max => numbers.into_iter().reduce(f64::max),
+        Aggregate::Sum => Some(sum()),
+        Aggregate::Mean => sum().divided_by(numbers.len()),
+        Aggregate::Min => numbers.into_iter().min(),
+        Aggregate::Max => numbers.into_iter().max(),
         Aggregate::Median => {
-            numbers.sort_by(f64::total_cmp);
+            numbers.sort_unstable();
             let upper = numbers.get(numbers.len() / 2)?;
-            let lower = numbers.get((numbers.len() - 1) / 2)?;
-            Some(f64::midpoint(*lower, *upper))
+            let lower = numbers.get(numbers.len().checked_sub(1)? / 2)?;
+            (*lower + *upper).divided_by(2)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A column and the style of its numbers.
 
+use art_sdk::decimal::Decimal;
 use csv::StringRecord;
 
 use crate::{
@@ -69,7 +70,7 @@ impl Column {
     }
 
     /// Returns the number in `cell` if this is a numeric column and the cell is not empty.
-    pub(crate) fn number(&self, cell: &str) -> Option<f64> {
+    pub(crate) fn number(&self, cell: &str) -> Option<Decimal> {
         self.number_style
             .filter(|_| !number::is_missing(cell))
             .and_then(|style| number::parse(cell, style))

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use art_sdk::decimal::Decimal;
+
 use crate::{
     column::Column,
     date::Date,
@@ -111,7 +113,7 @@ impl Filter {
         match (&self.value, &self.date) {
             (_, Some(date)) => Some(date.clone()),
             (Some(FilterValue::Text(text)), _) => Some(text.trim().to_owned()),
-            (Some(FilterValue::Number(value)), _) => Some(value.to_string()),
+            (Some(FilterValue::Number(value)), _) => Some(Decimal::from(value).to_string()),
             (Some(FilterValue::Bool(value)), _) => Some(value.to_string()),
             (None, None) => None,
         }
@@ -119,7 +121,7 @@ impl Filter {
 
     /// Returns the last date for `between`, or else the upper bound, which can be a year, as text.
     fn last_date_text(&self) -> Option<String> {
-        let upper = || self.upper.map(|upper| upper.to_string());
+        let upper = || self.upper.as_ref().map(|upper| Decimal::from(upper).to_string());
         self.until.clone().or_else(upper)
     }
 }
@@ -135,7 +137,7 @@ struct Condition<'a> {
 enum ComparedValue {
     Text(String),
     /// The lower and the upper bound for `between`. For other operators, both are the number.
-    Number(f64, f64),
+    Number(Decimal, Decimal),
     /// The first and the last date for `between`. For other operators, both are the date.
     Date(Date, Date),
     /// The seconds of a time.
@@ -147,8 +149,8 @@ impl<'a> Condition<'a> {
         let text = filter
             .compared_text()
             .ok_or_else(|| incomplete("a filter", "`value` or `date`"))?;
-        let number = column.number_style.and_then(|style| match filter.value {
-            Some(FilterValue::Number(value)) => Some(value),
+        let number = column.number_style.and_then(|style| match &filter.value {
+            Some(FilterValue::Number(value)) => Some(Decimal::from(value)),
             _ => number::parse(&text, style).or_else(|| number::parse(&text, Style::Point)),
         });
         // A year such as `2026` is compared with dates only by operators such as `lt` and `between`. For `eq` and `ne`, a year as
@@ -164,6 +166,8 @@ impl<'a> Condition<'a> {
             (Some(number), _) if is_between => {
                 let upper = filter
                     .upper
+                    .as_ref()
+                    .map(Decimal::from)
                     .ok_or_else(|| incomplete("a filter with `between`", "`value` and `upper`"))?;
                 ComparedValue::Number(number.min(upper), number.max(upper))
             }
@@ -229,7 +233,7 @@ impl<'a> Condition<'a> {
     /// date or a time and the cell is empty.
     fn order(&self, cell: &str) -> Option<Ordering> {
         match &self.compared_value {
-            ComparedValue::Number(number, _) => self.column.number(cell)?.partial_cmp(number),
+            ComparedValue::Number(number, _) => Some(self.column.number(cell)?.cmp(number)),
             ComparedValue::Date(date, _) => Some(self.column.date(cell)?.as_precise_as(*date).cmp(date)),
             ComparedValue::Time(time) => Some(self.column.time(cell)?.cmp(time)),
             ComparedValue::Text(text) => Some(cell.to_lowercase().as_str().cmp(text.as_str())),

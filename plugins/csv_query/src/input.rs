@@ -73,7 +73,7 @@ pub(crate) struct Filter {
     /// The unit of `value`, such as `kg` or `minutes`: refused if the name of the column says another one.
     pub(crate) unit: Option<Unit>,
     /// The upper bound for `between`.
-    pub(crate) upper: Option<f64>,
+    pub(crate) upper: Option<serde_json::Number>,
     /// The date or month to compare with, instead of `value`: `2026-03-05`, `5 March 2026`, `March 2026`.
     pub(crate) date: Option<String>,
     /// The last date for `between`.
@@ -88,7 +88,7 @@ pub(crate) struct Filter {
 #[schemars(transform = merge_alternatives)]
 pub(crate) enum FilterValue {
     /// A number.
-    Number(f64),
+    Number(serde_json::Number),
     /// Any text, including a number or a date.
     Text(String),
     /// True or false, compared as text.

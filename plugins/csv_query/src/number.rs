@@ -1,6 +1,6 @@
 //! Parses numbers as people type them into tables.
 
-use art_sdk::serde_json::Value;
+use art_sdk::decimal::Decimal;
 
 /// How numbers are written: with `.` or with `,` before the decimals. All numbers of a column have the same style.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -16,9 +16,6 @@ const CURRENCIES_AND_PERCENT: [&str; 18] = [
     "$", "€", "£", "¥", "₹", "₽", "₩", "₺", "CHF", "EUR", "USD", "GBP", "JPY", "CNY", "INR", "CAD", "AUD", "%",
 ];
 
-/// Every whole number up to 2^53 is exact in an `f64`.
-const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
-
 /// Returns whether a cell is empty or marks a missing value.
 pub(crate) fn is_missing(cell: &str) -> bool {
     const MARKS: [&str; 7] = ["na", "n/a", "nan", "null", "none", "-", "—"];
@@ -27,7 +24,7 @@ pub(crate) fn is_missing(cell: &str) -> bool {
 
 /// Parses numbers such as `$1,234.50`, `(12)`, `-3 %` and `1e6`. Returns `None` for `007`, since numbers with leading zeros are
 /// mostly codes, and for `1,23` in the style [`Style::Point`].
-pub(crate) fn parse(cell: &str, style: Style) -> Option<f64> {
+pub(crate) fn parse(cell: &str, style: Style) -> Option<Decimal> {
     let cell = cell.trim();
     let text_in_brackets = cell.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     // A minus is before or after a currency, as in `-$5` or `$-5`, but not both. In accounting, brackets mean a minus.
@@ -66,7 +63,7 @@ fn strip_currency_or_percent(text: &str) -> &str {
 }
 
 /// Parses a number without a sign.
-fn parse_magnitude(text: &str, style: Style) -> Option<f64> {
+fn parse_magnitude(text: &str, style: Style) -> Option<Decimal> {
     let (decimal_separator, group_separator) = if style == Style::Point { ('.', ',') } else { (',', '.') };
     let (mantissa, exponent) = match text.find(['e', 'E']) {
         Some(at) => (text.get(..at)?, text.get(at..)?),
@@ -83,10 +80,7 @@ fn parse_magnitude(text: &str, style: Style) -> Option<f64> {
         return None;
     }
     // The zeros stand for the whole part that is left out in `.5`, and for the decimals that are left out in `5`.
-    format!("0{whole}.{decimals}0{exponent}")
-        .parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite())
+    Decimal::parse(&format!("0{whole}.{decimals}0{exponent}"))
 }
 
 /// Removes the separators between groups of digits, as in `1,234,567`: `separator`, a space or an apostrophe. If there are
@@ -102,18 +96,4 @@ fn remove_group_separators(whole: &str, separator: char) -> Option<String> {
         digits.push_str(part);
     }
     digits.chars().all(|c| c.is_ascii_digit()).then_some(digits)
-}
-
-/// Returns the value as a JSON number, rounded to fifteen significant digits if it has decimals. A whole number up to
-/// [`MAX_EXACT`] is written without a decimal point.
-pub(crate) fn to_json(value: f64) -> Value {
-    let rounded = if value.fract() == 0.0 {
-        value
-    } else {
-        format!("{value:.14e}").parse().unwrap_or(value)
-    };
-    if rounded.fract() == 0.0 && rounded.abs() <= MAX_EXACT {
-        return Value::from(rounded as i64);
-    }
-    Value::from(rounded)
 }

@@ -2,15 +2,17 @@
 
 use std::{cmp::Ordering, collections::HashSet};
 
-use art_sdk::serde_json::{Map, Value};
+use art_sdk::{
+    decimal::Decimal,
+    serde_json::{Map, Value},
+};
 
 use crate::{
-    aggregate::{self, Aggregation},
+    aggregate::{self, Aggregation, Combined},
     column::Column,
     error::CsvError,
     filter,
     input::{About, Aggregate, CsvQueryInput, Sort},
-    number,
     output::CsvQueryOutput,
     table::Table,
 };
@@ -209,32 +211,33 @@ impl<'a> Query<'a> {
         let value_name = aggregation.output_name(group_column);
         let mut columns = vec![value_name.clone()];
         // The rows of the output, each with the value by which it is sorted.
-        let mut rows: Vec<(Value, Map<String, Value>)> = Vec::new();
+        let mut rows: Vec<(SortKey, Map<String, Value>)> = Vec::new();
         match group_column {
             Some(group_column) => {
                 columns.insert(0, group_column.name.clone());
                 for (group, members) in aggregate::group_rows(self.table, group_column, matched) {
                     let value = aggregation.value(self.table, &members);
-                    // A value that is a text is the minimum or the maximum of a column without numbers, for example a date.
-                    let sorted_by = match (aggregation.column, &value) {
-                        (Some(column), Value::String(cell)) => sort_key(column, cell),
-                        _ => value.clone(),
+                    // A cell is the minimum or the maximum of a column without numbers, for example a date.
+                    let sorted_by = match (aggregation.column, value) {
+                        (Some(column), Combined::Cell(cell)) => SortKey::of_cell(column, cell),
+                        (_, Combined::Number(number)) => SortKey::Number(number),
+                        _ => SortKey::Missing,
                     };
                     let fields = [
                         (group_column.name.clone(), cell_value(group_column, &group)),
-                        (value_name.clone(), value),
+                        (value_name.clone(), value.to_json()),
                     ];
                     rows.push((sorted_by, fields.into_iter().collect()));
                 }
             }
             None => {
                 let value = aggregation.value(self.table, matched);
-                rows.push((Value::Null, [(value_name, value)].into_iter().collect()));
+                rows.push((SortKey::Missing, [(value_name, value.to_json())].into_iter().collect()));
             }
         }
         self.note_empty_cells(aggregation, matched);
         if let Some(sort) = self.input.sort {
-            rows.sort_by(|(a, _), (b, _)| compare_values(sort, a, b));
+            rows.sort_by(|(a, _), (b, _)| a.compare(b, sort));
         }
         let rows = rows.into_iter().map(|(_, row)| row).collect();
         Ok(self.into_output(columns, rows, matched.len()))
@@ -253,7 +256,9 @@ impl<'a> Query<'a> {
     fn list_rows(self, mut matched: Vec<usize>) -> Result<CsvQueryOutput, CsvError> {
         let columns = self.columns_to_list()?;
         if let Some((sort_column, sort)) = self.order()? {
-            matched.sort_rows_by_key(sort, |row| sort_key(sort_column, self.table.cell(row, sort_column)));
+            matched.sort_rows_by_key(sort, |row| {
+                SortKey::of_cell(sort_column, self.table.cell(row, sort_column))
+            });
         }
         let matched_rows = matched.len();
         if self.input.distinct {
@@ -338,53 +343,68 @@ impl<'a> Query<'a> {
 
 /// Sorts the indices of rows by a key that is computed once for each row.
 trait SortRows {
-    fn sort_rows_by_key(&mut self, sort: Sort, key: impl Fn(usize) -> Value);
+    fn sort_rows_by_key(&mut self, sort: Sort, key: impl Fn(usize) -> SortKey);
 }
 
 impl SortRows for Vec<usize> {
-    fn sort_rows_by_key(&mut self, sort: Sort, key: impl Fn(usize) -> Value) {
-        let mut keyed: Vec<(Value, usize)> = self.iter().map(|row| (key(*row), *row)).collect();
-        keyed.sort_by(|(a, _), (b, _)| compare_values(sort, a, b));
+    fn sort_rows_by_key(&mut self, sort: Sort, key: impl Fn(usize) -> SortKey) {
+        let mut keyed: Vec<(SortKey, usize)> = self.iter().map(|row| (key(*row), *row)).collect();
+        keyed.sort_by(|(a, _), (b, _)| a.compare(b, sort));
         *self = keyed.into_iter().map(|(_, row)| row).collect();
     }
 }
 
-/// Returns the value by which a cell is sorted: for a date or a time a number that is greater for later ones, else the value of
-/// the cell.
-fn sort_key(column: &Column, cell: &str) -> Value {
-    match column.moment(cell) {
-        Some(moment) => Value::from(moment),
-        None => cell_value(column, cell),
+/// The value by which a row is sorted.
+#[derive(Debug)]
+enum SortKey {
+    /// A number, or for a date or a time a number that is greater for later ones.
+    Number(Decimal),
+    /// A text in lower case.
+    Text(String),
+    Missing,
+}
+
+impl SortKey {
+    fn of_cell(column: &Column, cell: &str) -> Self {
+        let number = column.moment(cell).map(|moment| i128::from(moment).into());
+        match number.or_else(|| column.number(cell)) {
+            Some(number) => Self::Number(number),
+            None if is_null(column, cell) => Self::Missing,
+            None => Self::Text(cell.to_lowercase()),
+        }
+    }
+
+    /// Compares two keys. A missing value comes last in both orders.
+    fn compare(&self, other: &Self, sort: Sort) -> Ordering {
+        let order = match (self, other) {
+            (Self::Number(a), Self::Number(b)) => a.cmp(b),
+            (Self::Text(a), Self::Text(b)) => a.cmp(b),
+            // A column has no cell of the other kind.
+            (Self::Number(_), Self::Text(_)) => Ordering::Less,
+            (Self::Text(_), Self::Number(_)) => Ordering::Greater,
+            (Self::Missing, Self::Missing) => return Ordering::Equal,
+            (Self::Missing, _) => return Ordering::Greater,
+            (_, Self::Missing) => return Ordering::Less,
+        };
+        if sort == Sort::Ascending {
+            order
+        } else {
+            order.reverse()
+        }
     }
 }
 
-/// Returns a cell as a value of the output: a number, a text, or null. Null stands for an empty cell and, in a numeric
-/// column, also for a mark such as `n/a`.
+/// Returns a cell as a value of the output: a number, a text, or null. A number is a text if it has too many digits for a number of
+/// JSON.
 fn cell_value(column: &Column, cell: &str) -> Value {
     match column.number(cell) {
-        Some(value) => number::to_json(value),
-        None if cell.is_empty() || column.number_style.is_some() => Value::Null,
+        Some(number) => number.to_json(),
+        None if is_null(column, cell) => Value::Null,
         None => Value::from(cell),
     }
 }
 
-/// Compares two values. A null comes last in both orders.
-fn compare_values(sort: Sort, a: &Value, b: &Value) -> Ordering {
-    let order = match (a, b) {
-        (Value::Null, _) | (_, Value::Null) => return a.is_null().cmp(&b.is_null()),
-        (Value::String(a), Value::String(b)) => a.to_lowercase().cmp(&b.to_lowercase()),
-        // Whole numbers are compared as `i64`, since the microseconds of a date may be too many to be exact in an `f64`.
-        _ => match (a.as_i64(), b.as_i64()) {
-            (Some(a), Some(b)) => a.cmp(&b),
-            _ => a
-                .as_f64()
-                .unwrap_or_default()
-                .total_cmp(&b.as_f64().unwrap_or_default()),
-        },
-    };
-    if sort == Sort::Ascending {
-        order
-    } else {
-        order.reverse()
-    }
+/// Returns whether a cell without a number is null: if it is empty or, in a numeric column, has a mark such as `n/a`.
+fn is_null(column: &Column, cell: &str) -> bool {
+    cell.is_empty() || column.number_style.is_some()
 }

@@ -1,3 +1,4 @@
+use art_sdk::decimal::Decimal;
 use art_sdk::{serde_json, testing};
 use proptest::prelude::*;
 
@@ -615,7 +616,7 @@ fn numbers_are_read_as_people_write_them() {
     ];
     cells_and_numbers
         .iter()
-        .for_each(|(cell, value)| assert_eq!(read(cell), Some(*value), "{cell}"));
+        .for_each(|(cell, value)| assert_eq!(read(cell).map(Decimal::to_f64), Some(*value), "{cell}"));
     [".5", "5.", "1e3", "EUR 7"]
         .iter()
         .for_each(|cell| assert!(read(cell).is_some(), "{cell}"));
@@ -761,7 +762,7 @@ proptest! {
     #[test]
     fn a_parsed_cell_is_a_finite_number(cell in "\\PC{0,12}") {
         for style in [number::Style::Point, number::Style::Comma] {
-            prop_assert!(number::parse(&cell, style).is_none_or(f64::is_finite));
+            prop_assert!(number::parse(&cell, style).is_none_or(|number| number.to_f64().is_finite()));
         }
     }
 }
@@ -777,4 +778,56 @@ fn a_table_is_read_from_a_file_or_from_the_text_but_not_from_both() {
     assert!(refused(json!({"path": path, "csv": "a\n1\n"})).contains("do not go together"));
     assert!(refused(json!({"aggregate": "count"})).contains("there is no table"));
     assert!(refused(json!({"path": directory.path().join("none.csv")})).contains("there is no `"));
+}
+
+/// Identifiers that are the same number as floats.
+const IDS: &str = "id,amount\n9007199254740993,0.1\n9007199254740992,0.2\n9007199254740994,1234567890123456.78\n";
+
+#[test]
+fn large_integers_are_filtered_sorted_grouped_and_printed_exactly() {
+    let id = 9_007_199_254_740_993_u64;
+    for filter in [
+        json!({"column": "id", "operator": "eq", "value": id}),
+        json!({"column": "id", "operator": "eq", "value": "9007199254740993"}),
+        json!({"column": "id", "operator": "between", "value": id, "upper": id}),
+        json!({"column": "id", "operator": "contains", "value": id}),
+    ] {
+        assert_rows(json!({"filter": [filter], "columns": ["id"]}), IDS, json!([{"id": id}]));
+    }
+    let greater = json!({"column": "id", "operator": "gt", "value": id});
+    assert_rows(
+        json!({"filter": [greater], "columns": ["id"]}),
+        IDS,
+        json!([{"id": id + 1}]),
+    );
+    let sorted = json!({"column": "id", "sort": "descending", "columns": ["id"]});
+    assert_rows(sorted, IDS, json!([{"id": id + 1}, {"id": id}, {"id": id - 1}]));
+    let value = |aggregate: &str, column: &str| {
+        query(json!({"aggregate": aggregate, "column": column}), IDS).unwrap()["value"].clone()
+    };
+    assert_eq!(value("max", "id"), id + 1);
+    assert_eq!(value("min", "id"), id - 1);
+    assert_eq!(value("sum", "id"), id * 3);
+    assert_eq!(value("mean", "id"), id);
+    assert_eq!(value("median", "id"), id);
+    assert_eq!(value("count_distinct", "id"), 3);
+    let groups = query(json!({"group_by": "id", "aggregate": "count"}), IDS).unwrap();
+    assert_eq!(groups["rows"][0]["id"], id);
+}
+
+#[test]
+fn numbers_with_too_many_digits_for_json_are_texts() {
+    assert_rows(
+        json!({"columns": ["amount"]}),
+        IDS,
+        json!([{"amount": 0.1}, {"amount": 0.2}, {"amount": "1234567890123456.78"}]),
+    );
+    let csv = "n\n18446744073709551615\n18446744073709551616\n";
+    let sum = query(json!({"aggregate": "sum", "column": "n"}), csv).unwrap();
+    assert_eq!(sum["value"], "36893488147419103231");
+    assert_rows(
+        json!({"filter": [{"column": "n", "operator": "gt", "value": u64::MAX}]}),
+        csv,
+        json!([{"n": "18446744073709551616"}]),
+    );
 }

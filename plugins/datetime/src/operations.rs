@@ -164,7 +164,7 @@ impl Call<'_> {
         let amount = self
             .input
             .amount
-            .map(|amount| amount.0)
+            .map(|amount| amount.0.to_f64())
             .ok_or(DateError::MissingField {
                 operation,
                 field: "amount",

@@ -2,7 +2,6 @@
 
 use art_sdk::http::Response;
 use art_sdk::prelude::*;
-use art_sdk::serde_json;
 use encoding_rs::{Encoding, UTF_8};
 use scraper::{Html, Selector};
 use url::Url;
@@ -124,7 +123,7 @@ fn attribute(document: &Html, selector: &str, name: &str) -> Option<String> {
 
 /// Writes JSON into the output: as a value if it is valid and not too long, and as text otherwise.
 fn write_json(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
-    match serde_json::from_str(text) {
+    match art_sdk::json::parse(text) {
         Ok(value) if text.len() <= MAX_JSON_BYTES => output.json = Some(value),
         Ok(_) => {
             output

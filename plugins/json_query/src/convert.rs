@@ -1,5 +1,6 @@
 //! Converts between the values of `serde_json` and those of the filter engine `jaq`.
 
+use art_sdk::decimal::Decimal;
 use art_sdk::serde_json::{Map, Number, Value};
 use jaq_json::{Num, Val};
 
@@ -48,7 +49,7 @@ fn to_json_at_depth(value: &Val, depth: usize) -> Result<Value, QueryError> {
     Ok(match value {
         Val::Null => Value::Null,
         Val::Bool(value) => Value::Bool(*value),
-        Val::Num(number) => to_json_number(number).map_or(Value::Null, Value::Number),
+        Val::Num(number) => to_json_number(number),
         // Text strings and byte strings.
         Val::TStr(bytes) | Val::BStr(bytes) => Value::String(String::from_utf8_lossy(bytes).into_owned()),
         Val::Arr(items) => Value::Array(
@@ -76,20 +77,22 @@ fn to_json_key(key: &Val) -> Result<String, QueryError> {
     }
 }
 
-/// Converts a number. A whole float of up to 2^53 becomes an integer, as in jq: `7.0` becomes `7`.
-fn to_json_number(number: &Num) -> Option<Number> {
-    /// Every whole number up to 2^53 is exact in an `f64`.
-    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
-    let text = number.to_string();
-    if let Ok(whole) = text.parse::<i64>() {
-        return Some(whole.into());
+/// Converts a number. A whole float of up to 2^53 becomes an integer, as in jq: `7.0` becomes `7`. A number with more digits than a
+/// number of JSON can have becomes a text.
+fn to_json_number(number: &Num) -> Value {
+    match number {
+        Num::Float(float) => Decimal::from_float(*float).map_or(Value::Null, Decimal::to_json),
+        exact => {
+            let text = exact.to_string();
+            match Decimal::parse(&text) {
+                Some(float) if float.to_integer().is_none() && is_integer(&text) => Value::from(text),
+                Some(number) => number.to_json(),
+                None => Value::Null,
+            }
+        }
     }
-    if let Ok(whole) = text.parse::<u64>() {
-        return Some(whole.into());
-    }
-    let value: f64 = text.parse().ok()?;
-    if value.fract() == 0.0 && value.abs() <= MAX_EXACT {
-        return Some((value as i64).into());
-    }
-    Number::from_f64(value)
+}
+
+fn is_integer(text: &str) -> bool {
+    text.trim_start_matches('-').chars().all(|c| c.is_ascii_digit())
 }

@@ -1,5 +1,6 @@
 //! Answers a call: compiles and runs a jq filter with the engine `jaq`, or looks up fields.
 
+use art_sdk::json::with_exact_integers;
 use art_sdk::serde_json::{Deserializer, Value};
 use jaq_core::{
     Compiler, Ctx, Vars, compile, data,
@@ -82,9 +83,8 @@ fn parse_values(json: &Value) -> Result<Vec<Value>, QueryError> {
     let Value::String(text) = json else {
         return Ok(vec![json.clone()]);
     };
-    let values: Vec<Value> = Deserializer::from_str(text.trim_start_matches('\u{feff}'))
-        .into_iter()
-        .collect::<Result<_, _>>()?;
+    let text = with_exact_integers(text.trim_start_matches('\u{feff}'));
+    let values: Vec<Value> = Deserializer::from_str(&text).into_iter().collect::<Result<_, _>>()?;
     if values.is_empty() {
         Err(QueryError::NoData)
     } else {

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use art_sdk::serde_json::{Map, Number, Value};
+use art_sdk::decimal::Decimal;
+use art_sdk::serde_json::{Map, Value};
 
 use crate::{
     error::QueryError,
@@ -211,7 +212,7 @@ fn accepts(condition: &Condition, value: &Value) -> bool {
 /// only one of the two is a number.
 fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     match (to_number(a), to_number(b)) {
-        (Some(a), Some(b)) => a.partial_cmp(&b),
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
         (None, None) => Some(to_lowercase_text(a).cmp(&to_lowercase_text(b))),
         _ => None,
     }
@@ -222,10 +223,11 @@ fn compare_or_fail(a: &Value, b: &Value) -> Result<Ordering, QueryError> {
     compare(a, b).ok_or_else(|| QueryError::NotComparable(shorten(a), shorten(b)))
 }
 
-fn to_number(value: &Value) -> Option<f64> {
+fn to_number(value: &Value) -> Option<Decimal> {
     match value {
-        Value::String(text) => text.trim().parse().ok().filter(|number: &f64| number.is_finite()),
-        value => value.as_f64(),
+        Value::String(text) => Decimal::parse(text.trim()),
+        Value::Number(number) => Some(number.into()),
+        _ => None,
     }
 }
 
@@ -311,36 +313,24 @@ fn item_count(value: &Value) -> Result<Value, QueryError> {
 fn calculate(combine: Combine, values: &[Value]) -> Result<Value, QueryError> {
     let non_null = values.iter().filter(|value| !value.is_null());
     let to_number_or_error = |value: &Value| to_number(value).ok_or_else(|| QueryError::NotANumber(shorten(value)));
-    let mut numbers: Vec<f64> = non_null.map(to_number_or_error).collect::<Result<_, _>>()?;
-    let sum: f64 = numbers.iter().sum();
+    let mut numbers: Vec<Decimal> = non_null.map(to_number_or_error).collect::<Result<_, _>>()?;
+    let sum: Decimal = numbers.iter().copied().sum();
     let result = match combine {
         Combine::Sum => Some(sum),
-        Combine::Mean if !numbers.is_empty() => Some(sum / numbers.len() as f64),
+        Combine::Mean => sum.divided_by(numbers.len()),
         Combine::Median => {
-            numbers.sort_by(f64::total_cmp);
+            numbers.sort_unstable();
             let number_at = |index: usize| numbers.get(index).copied();
             let last = numbers.len().checked_sub(1);
-            last.and_then(|last| Some(f64::midpoint(number_at(last / 2)?, number_at(last.div_ceil(2))?)))
+            last.and_then(|last| (number_at(last / 2)? + number_at(last.div_ceil(2))?).divided_by(2))
         }
         _ => None,
     };
-    result.map_or(Ok(Value::Null), to_rounded_number)
-}
-
-/// Rounds to fifteen significant digits, so that 0.1 + 0.2 is 0.3; a whole number has no decimal point. Fails if `value` is
-/// infinite.
-fn to_rounded_number(value: f64) -> Result<Value, QueryError> {
-    /// Every whole number up to 2^53 is exact in an `f64`.
-    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
-    let rounded = format!("{value:.14e}").parse().ok();
-    // Rounding up the largest numbers would make them infinite.
-    let value = rounded.filter(|rounded: &f64| rounded.is_finite()).unwrap_or(value);
-    if value.fract() == 0.0 && value.abs() <= MAX_EXACT {
-        return Ok(Value::from(value as i64));
+    match result {
+        Some(number) if !number.to_f64().is_finite() => Err(QueryError::SumTooLarge),
+        Some(number) => Ok(number.to_json()),
+        None => Ok(Value::Null),
     }
-    Number::from_f64(value)
-        .map(Value::Number)
-        .ok_or(QueryError::SumTooLarge)
 }
 
 /// Returns the beginning of a value, for an error.

@@ -495,3 +495,50 @@ fn a_null_counts_as_data_that_was_given() {
         json!([null])
     );
 }
+
+#[test]
+fn large_integers_are_compared_combined_and_returned_exactly() {
+    let id = 9_007_199_254_740_993_u64;
+    let json = json!([{"id": id - 1, "n": "a"}, {"id": id, "n": "b"}, {"id": id + 1, "n": "c"}]);
+    let results = |mut input: Value| {
+        input["json"] = json.clone();
+        testing::output(&JSON_QUERY, input)["results"].clone()
+    };
+    for (operator, expected) in [
+        ("eq", json!(["b"])),
+        ("gt", json!(["c"])),
+        ("le", json!(["a", "b"])),
+        ("ne", json!(["a", "c"])),
+    ] {
+        let filter = json!([{"field": "id", "operator": operator, "value": id}]);
+        assert_eq!(results(json!({"field": "n", "filter": filter})), expected, "{operator}");
+    }
+    assert_eq!(results(json!({"field": "n", "largest": "id"})), json!(["c"]));
+    assert_eq!(results(json!({"field": "n", "smallest": "id"})), json!(["a"]));
+    for (combine, expected) in [
+        ("sum", id * 3),
+        ("mean", id),
+        ("median", id),
+        ("max", id + 1),
+        ("count_distinct", 3),
+    ] {
+        assert_eq!(
+            results(json!({"field": "id", "combine": combine})),
+            json!([expected]),
+            "{combine}"
+        );
+    }
+    assert_results(json.clone(), &format!(".[] | select(.id == {id}) | .id"), json!([id]));
+    assert_results(json.clone(), "map(.id) | max, add", json!([id + 1, id * 3]));
+}
+
+#[test]
+fn an_integer_of_more_than_64_bits_is_a_text() {
+    let json = json!(r#"[{"id": 340282366920938463463374607431768211455}, {"id": 18446744073709551615}]"#);
+    let largest = json!({"json": json, "field": "id", "largest": "id"});
+    assert_eq!(
+        testing::output(&JSON_QUERY, largest)["results"],
+        json!(["340282366920938463463374607431768211455"])
+    );
+    assert_results(json!(u64::MAX), ". + 1", json!(["18446744073709551616"]));
+}

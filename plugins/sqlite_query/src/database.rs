@@ -246,6 +246,7 @@ fn to_text(value: &Value) -> String {
 fn to_value(parameter: &Parameter) -> Value {
     match parameter {
         Parameter::Integer(number) => Value::Integer(*number),
+        Parameter::Large(number) => Value::Text(number.to_string().as_str().into()),
         Parameter::Real(number) => Value::Real(*number),
         Parameter::Text(text) => Value::Text(text.as_str().into()),
         Parameter::Bool(truth) => Value::Integer(i64::from(*truth)),

@@ -50,6 +50,8 @@ pub(crate) enum About {
 #[schemars(transform = list_scalar_types)]
 pub(crate) enum Parameter {
     Integer(i64),
+    /// An integer that is too large for the database, which would round it.
+    Large(u64),
     Real(f64),
     Text(String),
     Bool(bool),

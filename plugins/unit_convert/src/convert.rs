@@ -1,5 +1,6 @@
 //! Converts quantities. A quantity may be given in two units, such as `5 feet 11 inches`, and so may the result.
 
+use art_sdk::decimal::Decimal;
 use art_sdk::serde_json::Number;
 
 use crate::{
@@ -24,7 +25,7 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
     let extra_unit = input.extra_unit.as_deref().filter(|unit| !unit.trim().is_empty());
     let second_quantity = match (input.extra_value, extra_unit) {
         (Some(_), Some(_)) if second_quantity_in_from.is_some() => return Err(ConvertError::ThirdQuantity),
-        (Some(value), Some(unit)) => Some((value.0, parse::parse("extra_unit", unit)?)),
+        (Some(value), Some(unit)) => Some((value.0.to_f64(), parse::parse("extra_unit", unit)?)),
         (None, None) => second_quantity_in_from,
         _ => return Err(ConvertError::IncompleteExtra),
     };
@@ -32,20 +33,47 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
         .map(|(value, unit)| convert_difference(value, &unit, &from))
         .transpose()?;
     // The sign of the first number is also that of the second: `-5 feet 6 inches` is -5.5 feet.
-    let sign = if input.value.0 < 0.0 { -1.0 } else { 1.0 };
-    let value = input.value.0 + sign * second_value_in_first_unit.unwrap_or_default();
+    let first_value = input.value.0.to_f64();
+    let sign = if first_value < 0.0 { -1.0 } else { 1.0 };
+    let value = first_value + sign * second_value_in_first_unit.unwrap_or_default();
     // The result is in one unit, or in a larger and a smaller one. If `to` is neither, the error is that of parsing one unit.
     let to_one_unit = parse::parse("to", &input.to).map(|to| (to, None));
     let (to, smaller) = to_one_unit.or_else(|error| parse_two_units(&input.to).ok_or(error))?;
     let converted = convert_number(value, &from, &to)?;
     let result = match smaller {
         Some(smaller) => Converted::Text(format_in_two_units(converted, &to, &smaller)?),
-        None => Converted::Number(to_json_number(converted)?),
+        None => {
+            let exact = second_value_in_first_unit
+                .is_none()
+                .then(|| convert_exactly(input.value.0, &from, &to));
+            let number = exact.flatten().map_or_else(|| to_json_number(converted), Ok)?;
+            Converted::Number(number)
+        }
     };
     Ok(UnitConvertOutput {
         result,
         note: note(&from, &to, input),
     })
+}
+
+/// Converts a whole number that a float would round, if the result is whole too. Returns `None` for all others.
+fn convert_exactly(value: Decimal, from: &Measure, to: &Measure) -> Option<Number> {
+    /// Up to this ratio of two units, its division is exact.
+    const MAX_RATIO: f64 = 1e9;
+    let whole = value
+        .to_integer()
+        .filter(|whole| whole.unsigned_abs() > MAX_EXACT as u128)?;
+    let (Scale::Factor(from), Scale::Factor(to)) = (from.scale, to.scale) else {
+        return None;
+    };
+    let whole_ratio =
+        |ratio: f64| (ratio.fract() == 0.0 && (1.0..=MAX_RATIO).contains(&ratio)).then_some(ratio as i128);
+    let converted = match (whole_ratio(from / to), whole_ratio(to / from)) {
+        (Some(factor), _) => whole.checked_mul(factor)?,
+        (_, Some(divisor)) if whole % divisor == 0 => whole / divisor,
+        _ => return None,
+    };
+    Number::from_i128(converted)
 }
 
 /// Parses a unit and the second quantity that may follow it: `feet 11 inches`.

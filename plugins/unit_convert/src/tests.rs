@@ -341,3 +341,14 @@ fn the_value_may_be_a_text_that_is_a_number() {
         refused.message
     );
 }
+
+#[test]
+fn a_large_whole_number_is_converted_exactly_if_the_result_is_whole() {
+    let result = |value: Value, from: &str, to: &str| {
+        testing::output(&UNIT_CONVERT, json!({"value": value, "from": from, "to": to}))["result"].clone()
+    };
+    let value = json!(9_007_199_254_740_993_u64);
+    assert_eq!(result(value.clone(), "m", "m"), value);
+    assert_eq!(result(value.clone(), "km", "m"), 9_007_199_254_740_993_000_u64);
+    assert_eq!(result(json!("9007199254740993000"), "m", "km"), value);
+}

@@ -1,16 +1,105 @@
-//! Depth and size of untrusted JSON, and a text of a JSON value that does not depend on the order of its keys.
+//! Untrusted JSON: its depth, its size and its numbers, and a text of a JSON value that does not depend on the order of its keys.
+//!
+//! A number of a [`Value`] is a 64-bit integer or a float. [`parse`] makes an integer with more bits a string, since a float would be
+//! another number.
 //!
 //! Levels count the value itself: a scalar has one level. The depth counts only arrays and objects: a scalar has the depth 0.
 
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::ser::{Formatter, Serializer};
+use serde_json::{Number, Value};
 
 /// Maximum nesting of JSON from a model or a provider, in levels. The host stores such a value inside other values, and
 /// a store accepts 120 levels in total.
 pub const MAX_LEVELS: usize = 64;
+
+/// Parses JSON text. An integer of more than 64 bits becomes a string.
+///
+/// # Errors
+/// Fails as [`serde_json::from_str`] does.
+pub fn parse(text: &str) -> serde_json::Result<Value> {
+    serde_json::from_str(&with_exact_integers(text))
+}
+
+/// Returns the JSON text with each integer of more than 64 bits as a string, so that its digits are kept. A parser would round it
+/// to a float. Other text is returned as it is.
+#[must_use]
+pub fn with_exact_integers(text: &str) -> Cow<'_, str> {
+    // An integer of 18 digits fits into 64 bits.
+    let digit_runs = text.as_bytes().split(|byte| !byte.is_ascii_digit());
+    if digit_runs.map(<[u8]>::len).max() < Some(19) {
+        return Cow::Borrowed(text);
+    }
+    let mut exact = String::with_capacity(text.len() + 2);
+    let mut rest = text;
+    while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
+        let (before, token_and_rest) = rest.split_at(at);
+        let (token, after) = token_and_rest.split_at(token_length(token_and_rest));
+        exact.push_str(before);
+        if is_large_integer(token) && !after.trim_start().starts_with(':') {
+            exact.push('"');
+            exact.push_str(token);
+            exact.push('"');
+        } else {
+            exact.push_str(token);
+        }
+        rest = after;
+    }
+    exact.push_str(rest);
+    // Each string is longer than its integer.
+    if exact.len() == text.len() {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(exact)
+    }
+}
+
+/// Returns the length of the string or number at the beginning of `text`, in bytes.
+fn token_length(text: &str) -> usize {
+    if !text.starts_with('"') {
+        return text
+            .find(|c: char| !matches!(c, '0'..='9' | '+' | '-' | '.' | 'e' | 'E'))
+            .unwrap_or(text.len());
+    }
+    let mut is_escaped = true;
+    let end = text.bytes().position(|byte| {
+        let is_end = byte == b'"' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(text.len(), |end| end + 1)
+}
+
+fn is_large_integer(token: &str) -> bool {
+    let digits = token.strip_prefix('-').unwrap_or(token);
+    let is_integer = !digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty();
+    is_integer && token.parse::<i64>().is_err() && token.parse::<u64>().is_err()
+}
+
+/// Compares two numbers exactly, an integer with a float too.
+#[must_use]
+pub fn compare_numbers(a: &Number, b: &Number) -> Ordering {
+    let integer = |number: &Number| number.as_i128();
+    let float = |number: &Number| number.as_f64().unwrap_or_default();
+    match (integer(a), integer(b)) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        (Some(a), None) => compare_with_float(a, float(b)),
+        (None, Some(b)) => compare_with_float(b, float(a)).reverse(),
+        (None, None) => float(a).partial_cmp(&float(b)).unwrap_or(Ordering::Equal),
+    }
+}
+
+fn compare_with_float(integer: i128, float: f64) -> Ordering {
+    // A float of 128 bits or more becomes the lowest or the highest integer, which no number of 64 bits is.
+    let floor = float.floor();
+    integer
+        .cmp(&(floor as i128))
+        .then(floor.partial_cmp(&float).unwrap_or(Ordering::Equal))
+}
 
 /// Returns whether `value` nests deeper than `levels`. A scalar and an empty array or object have one level.
 #[must_use]
@@ -183,9 +272,78 @@ mod tests {
     }
 
     #[test]
+    fn integers_of_more_than_64_bits_become_strings_and_all_else_stays() {
+        for (text, expected) in [
+            (
+                r#"{"a":18446744073709551616,"b":[-9223372036854775809]}"#,
+                json!({"a": "18446744073709551616", "b": ["-9223372036854775809"]}),
+            ),
+            (
+                "[18446744073709551615, -9223372036854775808]",
+                json!([u64::MAX, i64::MIN]),
+            ),
+            (
+                r#"["\"18446744073709551616", "18446744073709551616\\", 1]"#,
+                json!(["\"18446744073709551616", "18446744073709551616\\", 1]),
+            ),
+            (
+                "[1e29, 18446744073709551616.0]",
+                json!([1e29, 18_446_744_073_709_551_616.0]),
+            ),
+            (
+                " 340282366920938463463374607431768211455 ",
+                json!("340282366920938463463374607431768211455"),
+            ),
+        ] {
+            assert_eq!(parse(text).unwrap(), expected, "{text}");
+        }
+        for invalid in [
+            "{18446744073709551616:1}",
+            "018446744073709551616",
+            "18446744073709551616x",
+            "-",
+            "\"18446744073709551616",
+        ] {
+            parse(invalid).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn numbers_are_compared_exactly() {
+        let number = |text: &str| serde_json::from_str::<Number>(text).unwrap();
+        for (low, high) in [
+            ("9007199254740992", "9007199254740993"),
+            ("9007199254740992.0", "9007199254740993"),
+            ("18446744073709551614", "18446744073709551615"),
+            ("-9223372036854775808", "18446744073709551615"),
+            ("18446744073709551615", "18446744073709551616.0"),
+            ("2", "2.5"),
+            ("-2.5", "-2"),
+            ("-1e300", "0"),
+            ("0.1", "0.2"),
+        ] {
+            assert_eq!(
+                compare_numbers(&number(low), &number(high)),
+                Ordering::Less,
+                "{low} {high}"
+            );
+            assert_eq!(
+                compare_numbers(&number(high), &number(low)),
+                Ordering::Greater,
+                "{low} {high}"
+            );
+        }
+        assert_eq!(compare_numbers(&number("1"), &number("1.0")), Ordering::Equal);
+    }
+
+    #[test]
     fn the_order_of_keys_does_not_change_the_sorted_text() {
         let text = sorted_text(&json!({"a": 1, "b": [{"c": 2, "d": 3}]}));
         assert_eq!(text, sorted_text(&json!({"b": [{"d": 3, "c": 2}], "a": 1})));
         assert_ne!(text, sorted_text(&json!({"b": [{"d": 3, "c": 4}], "a": 1})));
+        assert_ne!(
+            sorted_text(&json!(9_007_199_254_740_992_u64)),
+            sorted_text(&json!(9_007_199_254_740_993_u64))
+        );
     }
 }

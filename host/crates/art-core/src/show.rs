@@ -57,7 +57,7 @@ pub fn one_line(text: &str) -> String {
 /// Returns the main part of a result, as [`labelled`] describes it. If this part has a main part itself, that is returned
 /// instead, and so on. A text that is the JSON of a list or of an object is parsed first.
 fn main_value(result: &Value) -> Value {
-    let parsed = result.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let parsed = result.as_str().and_then(|text| crate::json::parse(text).ok());
     let part = match (result, &parsed) {
         (Value::Array(list), _) if list.len() == 1 => list.first(),
         (Value::Object(object), _) => object

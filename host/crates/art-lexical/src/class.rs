@@ -199,9 +199,12 @@ fn number_filler(tokens: &[Token], reading: &Reading) -> Option<Filler> {
         return Some(Filler::new(length, EARLIER_RESULT, false));
     }
     let text = format!("{}{}", if sign_count > 0 { "-" } else { "" }, token.text);
-    let value = match text.parse::<i64>() {
-        Ok(integer) => Value::from(integer),
-        Err(_) => serde_json::from_str(&text.parse::<f64>().ok()?.to_string()).ok()?,
+    let value = match (text.parse::<i64>(), text.parse::<u64>()) {
+        (Ok(integer), _) => Value::from(integer),
+        (_, Ok(integer)) => Value::from(integer),
+        // A larger integer would be rounded, so its digits are passed on.
+        _ if text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) => Value::from(text),
+        _ => serde_json::from_str(&text.parse::<f64>().ok()?.to_string()).ok()?,
     };
     Some(Filler::new(1 + sign_count, value, false))
 }

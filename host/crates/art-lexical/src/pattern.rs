@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
+use art_core::json::compare_numbers;
 use art_core::tool::ToolSchema;
 use itertools::Itertools;
 use serde_json::Value;
@@ -213,9 +214,9 @@ fn find_value(example: &Example, leaf: &Leaf, class: &Class, taken: &[Range<usiz
 fn is_same(said: &Value, value: &Value) -> bool {
     let joined_stems = |text: &str| text_stems(text).replace(' ', "");
     match (said, value) {
-        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Number(a), Value::Number(b)) => compare_numbers(a, b).is_eq(),
         (Value::String(a), Value::String(b)) => joined_stems(a) == joined_stems(b),
-        (Value::String(json), value) => serde_json::from_str::<Value>(json).is_ok_and(|json| json == *value),
+        (Value::String(json), value) => art_core::json::parse(json).is_ok_and(|json| json == *value),
         _ => false,
     }
 }

@@ -160,7 +160,8 @@ impl Exchange {
             return Ok(());
         }
         let body = response.read_body().await?;
-        let body = serde_json::from_slice(&body).map_err(|cause| not_json_error(response.host(), &cause))?;
+        let body = art_core::json::parse(&String::from_utf8_lossy(&body));
+        let body = body.map_err(|cause| not_json_error(response.host(), &cause))?;
         self.queue_events(self.remote.codec.decode_body(&body));
         Ok(())
     }

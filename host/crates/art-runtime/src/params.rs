@@ -138,7 +138,7 @@ fn read_value(schema: &CompiledSchema, text: &str) -> Value {
     if must_be_text || check_value(schema, &as_text).is_ok() {
         return as_text;
     }
-    serde_json::from_str(text).unwrap_or(as_text)
+    art_core::json::parse(text).unwrap_or(as_text)
 }
 
 fn check_value(schema: &CompiledSchema, value: &Value) -> Result<(), String> {

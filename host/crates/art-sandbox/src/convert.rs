@@ -2,6 +2,7 @@
 
 use art_core::JsonObject;
 use art_core::error::ToolErrorCode;
+use art_core::json::with_exact_integers;
 use art_core::outcome::{Attachment, Ending, Failure, SubtaskRequest, Success, Suspension};
 use art_core::tool::{ExecutionContext, Source, ToolExample, ToolSchema};
 use serde::de::DeserializeOwned;
@@ -36,6 +37,12 @@ fn parse_json<T: DeserializeOwned>(field: &str, text: &str) -> Result<T, Invalid
 
 fn parse_optional_json<T: DeserializeOwned>(field: &str, text: Option<&String>) -> Result<Option<T>, InvalidField> {
     text.map(|text| parse_json(field, text)).transpose()
+}
+
+/// Parses a value that a call returns, in which an integer of more than 64 bits becomes a string.
+fn parse_exact_json<T: DeserializeOwned>(field: &str, text: Option<&String>) -> Result<Option<T>, InvalidField> {
+    text.map(|text| parse_json(field, &with_exact_integers(text)))
+        .transpose()
 }
 
 /// Converts the schema of a tool, which the tool's own function `schema()` returns, and parses its JSON fields.
@@ -96,7 +103,7 @@ pub(crate) fn ending(outcome: types::Outcome) -> Ending {
 
 /// Parses a JSON object. Returns an empty object if there is no text.
 fn parse_object(field: &str, text: Option<&String>) -> Result<JsonObject, InvalidField> {
-    Ok(parse_optional_json(field, text)?.unwrap_or_default())
+    Ok(parse_exact_json(field, text)?.unwrap_or_default())
 }
 
 fn success(success: types::Success) -> Result<Success, InvalidField> {
@@ -137,8 +144,8 @@ fn failure(failure: types::Failure) -> Result<Failure, InvalidField> {
 fn suspension(suspension: &types::Suspension) -> Result<Suspension, InvalidField> {
     Ok(Suspension {
         message: suspension.message.clone(),
-        details: parse_optional_json("details", suspension.details.as_ref())?,
-        preview_data: parse_optional_json("preview", suspension.preview.as_ref())?,
+        details: parse_exact_json("details", suspension.details.as_ref())?,
+        preview_data: parse_exact_json("preview", suspension.preview.as_ref())?,
         feedback_schema: parse_optional_json("feedback-schema", suspension.feedback_schema.as_ref())?,
     })
 }

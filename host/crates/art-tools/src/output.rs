@@ -143,13 +143,13 @@ fn success_report(call: &ParsedToolCall, tool: &RegisteredTool, success: Success
     if bytes > tool.limits.output_bytes {
         return Err(format!("{bytes} bytes, more than {}", tool.limits.output_bytes));
     }
-    let (output, size) = parse::strict(&success.output).map_err(|error| error.to_string())?;
+    let (output, size, exact_output) = parse::exact(&success.output).map_err(|error| error.to_string())?;
     if let Some(schema) = &tool.output_schema {
         schema
             .check(&output, &size, "output")
             .map_err(|violations| violations.to_string())?;
     }
-    let mut result = ToolResult::success(call, output);
+    let mut result = ToolResult::success(call, exact_output.unwrap_or(output));
     let metadata = &mut result.metadata;
     metadata.title = success.title.map(|title| truncate(&title, MAX_TITLE_CHARS));
     metadata.sources = limit_sources(success.sources)?;

@@ -2,9 +2,11 @@
 //! object have the same name (contract D10), and the numbers of levels and values are checked before the values are built
 //! in memory (contract D12).
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 
+use art_core::json::with_exact_integers;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
@@ -14,7 +16,7 @@ use crate::shape::{JsonSize, MAX_DEPTH, MAX_NODES, TooLarge};
 /// most [`MAX_NODES`] values. Both limits are checked before each value is built, because two bytes of text can cost 32 bytes
 /// of memory. Duplicate keys are refused, because some readers use the first value and others the last one.
 ///
-/// An integer beyond 64 bits becomes the nearest float. A number beyond the range of floats is refused.
+/// An integer beyond 64 bits becomes the nearest float; [`exact`] keeps its digits. A number beyond the range of floats is refused.
 ///
 /// # Errors
 /// Fails with the reason and its line and column.
@@ -24,6 +26,21 @@ pub(crate) fn strict(text: &str) -> Result<(Value, JsonSize), serde_json::Error>
     let value = ValueSeed { size: &size, depth: 1 }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok((value, size.into_inner()))
+}
+
+/// Parses `text` as [`strict`] does. If it has integers beyond 64 bits, the second value is the same with their digits as strings.
+///
+/// # Errors
+/// Fails as [`strict`] does.
+pub(crate) fn exact(text: &str) -> Result<(Value, JsonSize, Option<Value>), serde_json::Error> {
+    let (value, size) = strict(text)?;
+    match with_exact_integers(text) {
+        Cow::Borrowed(_) => Ok((value, size, None)),
+        Cow::Owned(text) => {
+            let (exact, size) = strict(&text)?;
+            Ok((value, size, Some(exact)))
+        }
+    }
 }
 
 /// Deserialises one value at `depth`, and counts it in `size`.
@@ -187,6 +204,17 @@ mod tests {
     fn large_integers_and_minus_zero_become_floats() {
         assert_eq!(strict("100000000000000000000000000000").unwrap().0, json!(1e29));
         assert_eq!(strict("-0").unwrap().0, json!(-0.0));
+    }
+
+    #[test]
+    fn an_exact_value_has_the_digits_of_large_integers() {
+        let (value, _, exact) = super::exact("[340282366920938463463374607431768211455, 1]").unwrap();
+        assert_eq!(
+            value,
+            json!([340_282_366_920_938_463_463_374_607_431_768_211_455_f64, 1])
+        );
+        assert_eq!(exact, Some(json!(["340282366920938463463374607431768211455", 1])));
+        assert_eq!(super::exact("[18446744073709551615]").unwrap().2, None);
     }
 
     proptest! {

@@ -4,7 +4,7 @@
 use std::fmt::Display;
 
 use art_core::error::ToolErrorCode;
-use art_core::outcome::Ending;
+use art_core::outcome::{Ending, Success};
 use art_core::tool::{ExecutionMode, ToolExample, ToolSchema};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::direct::{DirectTool, failure, success};
+use crate::direct::{DirectTool, failure};
 
 impl DirectTool {
     /// Creates a tool from an asynchronous function. Its input schema is derived from the type of the argument; doc
@@ -60,8 +60,12 @@ impl DirectTool {
 }
 
 fn ending<O: Serialize, E: Display>(result: Result<O, E>) -> Ending {
-    match result.map(|output| serde_json::to_value(output)) {
-        Ok(Ok(output)) => success(&output),
+    // A text, because a value could not have an integer of more than 64 bits.
+    match result.map(|output| serde_json::to_string(&output)) {
+        Ok(Ok(output)) => Ending::Success(Success {
+            output,
+            ..Success::default()
+        }),
         Ok(Err(error)) => failure(
             ToolErrorCode::InvalidOutput,
             format!("the output cannot be written as JSON: {error}"),

@@ -160,6 +160,6 @@ fn parse_arguments(arguments: &str) -> Result<Value, CommandError> {
         arguments => arguments.to_owned(),
     };
     let hint = "hint: quote them for the shell, as in '{\"name\":\"value\"}'";
-    serde_json::from_str(&text)
+    art_core::json::parse(&text)
         .map_err(|error| CommandError::Usage(format!("the arguments are not JSON: {error} ({hint})")))
 }

@@ -5,6 +5,7 @@
 //! Native calls are those that the provider returns as calls in its own format, beside the text of the reply.
 
 use art_core::JsonObject;
+use art_core::json;
 use art_core::stream::{ModelReply, ProviderState};
 use art_core::text::prefix;
 use art_core::tool::ToolCallRequest;
@@ -186,7 +187,7 @@ fn read_native_call(request: &ToolCallRequest) -> RawCall {
     if text.is_empty() {
         return RawCall::new(id, name, Value::Object(JsonObject::new()));
     }
-    match serde_json::from_str(text) {
+    match json::parse(text) {
         Ok(arguments) => RawCall::new(id, name, arguments),
         Err(error) => RawCall {
             problem: Some(format!("`arguments` is not valid JSON: {error}")),
@@ -346,7 +347,7 @@ pub(super) fn parse_call(call: &Value) -> Option<RawCall> {
         .find_map(|key| inner.get(*key));
     let arguments = match arguments {
         None | Some(Value::Null) => Value::Object(JsonObject::new()),
-        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
+        Some(Value::String(text)) => json::parse(text).unwrap_or_else(|_| Value::from(text.as_str())),
         Some(other) => other.clone(),
     };
     Some(RawCall::new(id.map(str::to_owned), name.to_owned(), arguments))

@@ -1,7 +1,10 @@
 //! Finds JSON in a reply (contract P33): between the markers [`MARKER_START`] and [`MARKER_END`], in a fence, as the whole text,
 //! or at a brace.
 
+use std::borrow::Cow;
+
 use art_core::JsonObject;
+use art_core::json::{self, with_exact_integers};
 use serde_json::Value;
 
 /// Marks the beginning of the JSON of a plan (contract P22).
@@ -26,7 +29,7 @@ pub(crate) fn find_object(text: &str, accept: impl Fn(&JsonObject) -> bool) -> O
 /// Returns the JSON array that is the whole of `text`, or is between markers, or is in a fence. An array within prose does not
 /// count.
 pub(crate) fn find_array(text: &str) -> Option<Vec<Value>> {
-    let as_array = |slice: &str| match serde_json::from_str(slice.trim()) {
+    let as_array = |slice: &str| match json::parse(slice.trim()) {
         Ok(Value::Array(values)) => Some(values),
         _ => None,
     };
@@ -64,7 +67,7 @@ pub(crate) fn syntax_error(text: &str) -> Option<String> {
 /// Returns the JSON values in `text`, in this order: those between markers, those in fences, the whole text, and those at any
 /// brace.
 fn candidates(text: &str) -> impl Iterator<Item = Value> {
-    let whole_text = serde_json::from_str(text.trim()).ok();
+    let whole_text = json::parse(text.trim()).ok();
     let between_markers = texts_between_markers(text).flat_map(values_at_braces);
     let in_fences = texts_after_fences(text).filter_map(first_value);
     between_markers
@@ -128,8 +131,20 @@ pub(crate) fn first_value(text: &str) -> Option<Value> {
 fn read_value(text: &str) -> (Option<Value>, usize) {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     match stream.next() {
-        Some(Ok(value)) => (Some(value), stream.byte_offset().max(1)),
+        Some(Ok(value)) => {
+            let end = stream.byte_offset();
+            let exact = text.get(..end).and_then(|text| parse_if_inexact(text).ok());
+            (Some(exact.flatten().unwrap_or(value)), end.max(1))
+        }
         _ => (None, 1),
+    }
+}
+
+/// Parses JSON text if it has integers of more than 64 bits, which other parsers round. Returns `None` for other text.
+fn parse_if_inexact(text: &str) -> serde_json::Result<Option<Value>> {
+    match with_exact_integers(text) {
+        Cow::Owned(text) => serde_json::from_str(&text).map(Some),
+        Cow::Borrowed(_) => Ok(None),
     }
 }
 

@@ -37,7 +37,7 @@ const CALL_KEYS: [&str; 2] = ["toolName", "arguments"];
 /// Parses a saved plan. Fails with everything that is wrong with it, in at most [`MAX_PROBLEMS`] texts.
 pub(crate) fn parse_saved_plan(text: &str) -> Result<SavedPlan, Vec<String>> {
     let as_list = |problem: String| vec![problem];
-    let value: Value = serde_json::from_str(text).map_err(|error| as_list(format!("it is not valid JSON: {error}")))?;
+    let value = art_core::json::parse(text).map_err(|error| as_list(format!("it is not valid JSON: {error}")))?;
     if is_deeper(&value, MAX_LEVELS) {
         return Err(as_list(format!("its values nest deeper than {MAX_LEVELS} levels")));
     }

@@ -1,6 +1,7 @@
 //! Compares the calls that a model made for one case with the expected calls.
 
 use art_core::JsonObject;
+use art_core::json::compare_numbers;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -125,7 +126,7 @@ fn accepts(accepted: &[Value], value: &Value) -> bool {
 
 fn json_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
+        (Value::Number(a), Value::Number(b)) => compare_numbers(a, b).is_eq(),
         (Value::String(a), Value::String(b)) => a.trim() == b.trim(),
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| json_equal(a, b)),
         (Value::Object(a), Value::Object(b)) => {

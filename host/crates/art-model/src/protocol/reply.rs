@@ -214,7 +214,7 @@ impl<P: EventParser> Decoder for ReplyDecoder<P> {
         if data == "[DONE]" {
             return self.end(out);
         }
-        match serde_json::from_str::<Value>(data) {
+        match art_core::json::parse(data) {
             Ok(json) => self.decode_value(&json, out),
             // The stream ended inside the event. `finish` is called next and reports that.
             Err(_) if event.is_incomplete => {}

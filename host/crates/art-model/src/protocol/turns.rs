@@ -91,7 +91,7 @@ impl Turn<'_> {
 /// Returns arguments or a result as a JSON object, which some providers require. A value that is not an object becomes the field
 /// `field` of a new object, and an empty text becomes an empty object.
 pub(super) fn to_object(text: &str, field: &str) -> JsonObject {
-    match serde_json::from_str(text) {
+    match art_core::json::parse(text) {
         Ok(Value::Object(object)) => object,
         _ if text.trim().is_empty() => JsonObject::new(),
         Ok(other) => JsonObject::from_iter([(field.to_owned(), other)]),

@@ -53,7 +53,7 @@ fn message_as_text(message: &Message) -> Message {
 
 fn name_and_arguments(call: &ToolCallRequest) -> (&str, Value) {
     let arguments = &call.function.arguments;
-    let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| Value::from(arguments.as_str()));
+    let arguments = art_core::json::parse(arguments).unwrap_or_else(|_| Value::from(arguments.as_str()));
     (&call.function.name, arguments)
 }
 

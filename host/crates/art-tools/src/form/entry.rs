@@ -1,6 +1,9 @@
 //! Converts what a person types into an answer.
 
+use std::borrow::Cow;
+
 use art_core::hitl::{FeedbackSchema, InputType, SelectOption};
+use art_core::json::with_exact_integers;
 use serde_json::{Number, Value};
 
 use super::{MAX_ANSWER_BYTES, date};
@@ -71,6 +74,9 @@ fn parse_boolean(entry: &str) -> Result<Value, String> {
 }
 
 fn parse_number(entry: &str) -> Result<Value, String> {
+    if matches!(with_exact_integers(entry), Cow::Owned(_)) {
+        return Err("type a number with fewer digits: this one would be rounded".to_owned());
+    }
     let json: Option<Number> = serde_json::from_str(entry).ok();
     // Also accept `+5` and `.5`, which are no JSON.
     let float = || entry.parse().ok().and_then(Number::from_f64);
