@@ -59,6 +59,7 @@ pub(crate) fn load_files_tool(sandbox: &Sandbox, fs: Vec<FsGrant>, home: &Path) 
     let base_dirs = BaseDirs {
         home: Some(home.to_owned()),
         current: home.to_owned(),
+        ..BaseDirs::default()
     };
     tool.with_policy(policy, base_dirs).unwrap()
 }

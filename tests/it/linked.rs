@@ -46,6 +46,7 @@ impl Targets {
         let base_dirs = BaseDirs {
             home: None,
             current: Path::new("/").to_owned(),
+            ..BaseDirs::default()
         };
         tool.with_policy(policy, base_dirs).unwrap()
     }

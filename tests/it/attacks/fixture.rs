@@ -179,6 +179,7 @@ impl Target {
         let base_dirs = BaseDirs {
             home: Some(self.folder.path().to_owned()),
             current: self.folder.path().to_owned(),
+            ..BaseDirs::default()
         };
         Arc::new(CallGrants {
             tool: Arc::from("attack"),

@@ -1,7 +1,9 @@
-//! Opens and locks files that other programs can write to or lock, without blocking for ever.
+//! Opens and locks files that other programs can write to or lock, without blocking for ever, and follows links in paths or none.
 //!
 //! The path of such a file may name a pipe, a device or a folder instead of a file. Opening a pipe blocks until another process
 //! writes to it, and reading a device may never end.
+
+mod links;
 
 use std::fmt;
 use std::fs::{File, TryLockError};
@@ -12,6 +14,8 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
+
+pub use links::{LinkInPath, is_link, open_directory_without_links, resolve};
 
 /// Maximum time for which [`lock`] waits.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(5);

@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::ask_person::request_user_input_tool;
 use crate::config::{Config, ToolBounds};
 use crate::error::{RuntimeError, in_one_line};
-use crate::grants::GrantFiles;
+use crate::grants::{GrantFiles, ProtectedPaths};
 use crate::plugins::{LoadedFolder, OnCompileProgress, RefusedFile, load_folder};
 use crate::reload::{FolderWatch, Reload, Reloader};
 use crate::secrets::SecretStore;
@@ -270,6 +270,7 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
         compiler: config.compiler.clone(),
         compile_time: config.compile_time,
         staging: config.staging(),
+        protected: ProtectedPaths::new(config, None).into_places(),
         limits: config.tools.value.limits.clone(),
         secrets: Some(Arc::new(SecretStore::open(config, std::env::vars_os())?)),
     })?)

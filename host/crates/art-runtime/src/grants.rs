@@ -129,6 +129,7 @@ impl GrantFiles {
             protected: ProtectedPaths::new(config, home.as_deref()),
             quarantine: Quarantine::new(config),
             base_dirs: BaseDirs {
+                resolved_home: home.as_deref().map(resolved).filter(|path| Some(path) != home.as_ref()),
                 home,
                 current: std::env::current_dir().unwrap_or_default(),
             },
@@ -192,10 +193,10 @@ impl GrantFiles {
     /// Fails for the first grant that may not be made.
     pub fn check(&self, policy: &ToolPolicy) -> Result<(), GrantError> {
         policy.check()?;
-        policy
-            .fs
-            .iter()
-            .try_for_each(|grant| self.protected.check(&grant.path))?;
+        for grant in &policy.fs {
+            self.protected.check(&grant.path)?;
+            self.protected.check(grant.base())?;
+        }
         Ok(())
     }
 
@@ -301,20 +302,22 @@ fn replace_file(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
     std::fs::File::open(folder)?.sync_all()
 }
 
-/// Returns the canonical form of a path: absolute, with every link in it followed. If nothing exists at the path, only
-/// the links in its directory are followed.
+/// Returns the path to which `path` leads: absolute, with every link in it followed. Parts that do not exist stay as they are
+/// written.
 ///
 /// # Errors
-/// Fails if the directory of the path does not exist.
+/// Fails if the directory of the path does not exist, or if the path has too many links.
 pub fn canonical(path: &Path) -> std::io::Result<PathBuf> {
-    match path.canonicalize() {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let absolute = std::path::absolute(path)?;
-            match (absolute.parent(), absolute.file_name()) {
-                (Some(parent), Some(name)) => Ok(parent.canonicalize()?.join(name)),
-                _ => Err(error),
-            }
-        }
-        found => found,
-    }
+    let canonical = art_files::resolve(path)?;
+    canonical
+        .parent()
+        .map_or(Ok(()), |parent| parent.metadata().map(drop))?;
+    Ok(canonical)
+}
+
+/// Returns the path to which the path of a grant leads. If that cannot be found out, returns the path itself: if a part of it is a
+/// link, the sandbox does not open it.
+#[must_use]
+pub fn resolved(path: &Path) -> PathBuf {
+    art_files::resolve(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -18,7 +18,7 @@ use art_tools::{ToolExecutor, ToolRegistry};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::error::in_one_line;
-use crate::grants::{ApprovedComponent, GrantError, GrantFiles};
+use crate::grants::{ApprovedComponent, GrantError, GrantFiles, resolved};
 use crate::plugins::{LoadedFile, load_one};
 
 /// Time for which a file has to stay the same before it is loaded.
@@ -106,7 +106,7 @@ impl Reloader {
             return Err(GrantError::OtherComponent { tool: tool.to_owned() });
         }
         for denial in denials {
-            policy.allow(denial)?;
+            policy.allow(denial, resolved)?;
         }
         policy.component = plugin.digest();
         self.grants.check(&policy)?;

@@ -8,7 +8,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use art_core::capability::CallGrants;
+use art_core::capability::{CallGrants, Denial};
 use art_core::intake::{Divergence, GivenByOperator, Intake, Replayed};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, Ending, ExhaustedLimit, Outcome};
@@ -21,7 +21,7 @@ use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
 use crate::bindings::{ToolPluginPre, types};
-use crate::capability::fs::StagingArea;
+use crate::capability::fs::{ProtectedPlaces, StagingArea};
 use crate::capability::http::{Http, Network};
 use crate::convert;
 use crate::crossing::{CrossingHook, TooManyHostCalls};
@@ -152,6 +152,17 @@ impl Invocation {
     pub(crate) fn with_staging(mut self: Box<Self>, area: Option<StagingArea>) -> Box<Self> {
         self.store.data_mut().staging = area;
         self
+    }
+
+    /// Opens the files that are granted to the call. None of the grants may lead to one of the `protected` places.
+    ///
+    /// # Errors
+    /// Fails with the denials of the grants that lead through a link, or to a protected place. Then the guest must not run.
+    pub(crate) fn with_files(mut self: Box<Self>, protected: Arc<ProtectedPlaces>) -> Result<Box<Self>, Vec<Denial>> {
+        let state = self.store.data_mut();
+        state.protected = protected;
+        state.open_files()?;
+        Ok(self)
     }
 
     /// Calls `execute` of the tool.

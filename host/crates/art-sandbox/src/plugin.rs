@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
 use crate::call::{EndedCall, ExecuteArguments, Invocation};
-use crate::capability::fs::StagingArea;
+use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea};
 use crate::capability::http::Network;
 use crate::convert;
 use crate::error::LoadError;
@@ -302,6 +302,7 @@ struct CallJob {
     recorded: Option<Intake>,
     network: Arc<Network>,
     staging: Option<StagingArea>,
+    protected: Arc<ProtectedPlaces>,
     secrets: Arc<Secrets>,
 }
 
@@ -328,6 +329,7 @@ impl Plugin {
             recorded: None,
             network: Arc::clone(self.sandbox.network()),
             staging: self.staging_area(call),
+            protected: Arc::clone(self.sandbox.protected()),
             secrets: self.sandbox.secrets(&grants),
             grants,
         })
@@ -370,9 +372,14 @@ impl CallJob {
         instance_pre: &ToolPluginPre<CallState>,
         cancel: CancellationToken,
     ) -> EndedCall {
-        match self.invocation(instance_pre, cancel) {
-            Ok((invocation, arguments)) => invocation.execute(instance_pre, arguments).await,
-            Err(error) => ended_without_usage(host_error(&format!("{error:#}"))),
+        let protected = Arc::clone(&self.protected);
+        let (invocation, arguments) = match self.invocation(instance_pre, cancel) {
+            Ok(ready) => ready,
+            Err(error) => return ended_without_usage(host_error(&format!("{error:#}"))),
+        };
+        match invocation.with_files(protected) {
+            Ok(invocation) => invocation.execute(instance_pre, arguments).await,
+            Err(denials) => denied(denials),
         }
     }
 
@@ -418,6 +425,14 @@ fn ended_without_usage(ending: Ending) -> EndedCall {
     EndedCall { replayed, canary: None }
 }
 
+/// Returns the end of a call that was not run, because its grants do not lead any more to where they led when they were made.
+fn denied(denials: Vec<Denial>) -> EndedCall {
+    let message = "a grant does not lead to where it led when it was made".to_owned();
+    let mut ended = ended_without_usage(Ending::Denied { message });
+    ended.replayed.outcome.denials = denials;
+    ended
+}
+
 /// Returns the result of a replay that was not run because its record is not complete.
 fn not_replayed(reason: DivergenceReason) -> Replayed {
     // No answer of the host can be replayed, so the first one differs already.
@@ -443,7 +458,12 @@ impl ToolExecutor for Plugin {
     }
 
     fn authorize(&self, arguments: &Value) -> Result<Arc<CallGrants>, Vec<Denial>> {
-        self.authority.grants_for(arguments)
+        let grants = self.authority.grants_for(arguments)?;
+        if !grants.fs.is_empty() {
+            let without_staging = None;
+            FileTree::new(&grants, without_staging, self.sandbox.protected()).open_bases(&grants)?;
+        }
+        Ok(grants)
     }
 
     fn owner(&self) -> &str {

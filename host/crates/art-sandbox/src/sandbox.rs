@@ -13,6 +13,7 @@ use art_staging::Staging;
 
 use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
+use crate::capability::fs::ProtectedPlaces;
 use crate::capability::http::Network;
 use crate::compile::CompilerProgram;
 use crate::engine::{EngineMode, WorkerEngine, create_worker_engines};
@@ -44,6 +45,9 @@ pub struct SandboxConfig {
     /// Private folder for staged changes of files, which wait there until a person commits them. Default: none, so a tool can
     /// change nothing under a grant that stages changes.
     pub staging: Option<PathBuf>,
+    /// Files and directories that no tool may reach, whatever is granted: a call is denied if one of its grants leads to one of
+    /// them, into one, or to a directory above one. Default: none.
+    pub protected: Vec<PathBuf>,
     /// The limits that the operator allows. Default: at most [`EXECUTE`](art_core::limits::Limits::EXECUTE) for every
     /// tool.
     pub limits: LimitPolicy,
@@ -61,6 +65,7 @@ impl Default for SandboxConfig {
             compiler: None,
             compile_time: Some(Duration::from_secs(60)),
             staging: None,
+            protected: Vec::new(),
             limits: LimitPolicy::default(),
             secrets: None,
         }
@@ -86,6 +91,7 @@ struct Inner {
     staging_path: Option<PathBuf>,
     /// The folder for staged changes, opened when it is first needed; `None` if there is none or opening it failed.
     staging: OnceLock<Option<Arc<Staging>>>,
+    protected: Arc<ProtectedPlaces>,
     secrets: Option<Arc<dyn SecretSource>>,
     /// The programs of the offered tools, by the digests of their components.
     programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
@@ -123,6 +129,7 @@ impl Sandbox {
                 network: Arc::default(),
                 staging_path: config.staging.clone(),
                 staging: OnceLock::new(),
+                protected: Arc::new(ProtectedPlaces::new(config.protected.clone())),
                 secrets: config.secrets.clone(),
                 programs: Mutex::default(),
                 resident: ResidentPrograms::default(),
@@ -143,6 +150,11 @@ impl Sandbox {
             opened.ok().map(Arc::new)
         };
         self.inner.staging.get_or_init(open).as_ref()
+    }
+
+    /// Returns the places that no tool may reach.
+    pub(crate) fn protected(&self) -> &Arc<ProtectedPlaces> {
+        &self.inner.protected
     }
 
     /// Returns how instances are allocated.

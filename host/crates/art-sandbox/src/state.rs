@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::component::{HasData, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use crate::capability::fs::{FileTree, StagingArea};
+use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea};
 use crate::capability::http::{Http, Network};
 use crate::denials::Denials;
 use crate::limiter::MemoryLimiter;
@@ -31,8 +31,10 @@ pub(crate) struct CallState {
     pub(crate) grants: Arc<CallGrants>,
     /// The denials by the [stubs](crate::stubs) of interfaces that are not granted.
     pub(crate) denials: Denials,
-    /// The tree of the granted files. Built when the tool first uses a file.
+    /// The tree of the granted files. Built before the guest runs, or never if no files are granted.
     pub(crate) files: Option<Arc<FileTree>>,
+    /// Places to which no grant may lead.
+    pub(crate) protected: Arc<ProtectedPlaces>,
     /// Where the staged changes of files go, which wait until a person commits them.
     pub(crate) staging: Option<StagingArea>,
     /// Receives the progress reports of the tool.
@@ -68,6 +70,7 @@ impl CallState {
             grants,
             denials: Denials::default(),
             files: None,
+            protected: Arc::default(),
             staging: None,
             progress: NewestProgress::default(),
             wasi: None,
@@ -124,6 +127,17 @@ impl CallState {
             self.denials.push(denial);
         }
         self.denials.take()
+    }
+
+    /// Opens the granted files, so that nothing that happens from now on changes where the grants lead. A replay needs no files.
+    ///
+    /// # Errors
+    /// Fails with the denials of the grants that lead through a link, or to a protected place.
+    pub(crate) fn open_files(&mut self) -> Result<(), Vec<Denial>> {
+        if self.grants.fs.is_empty() || self.outside.is_replay() {
+            return Ok(());
+        }
+        self.file_tree().open_bases(&self.grants)
     }
 
     /// Returns which grants the call used and for what, and clears this list.

@@ -8,7 +8,6 @@ use std::fmt;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt as _, PermissionsExt as _};
 use serde::{Deserialize, Serialize};
 
@@ -355,8 +354,10 @@ fn permission_bits(metadata: &Metadata) -> u32 {
     metadata.permissions().mode() & 0o7777
 }
 
-fn open_granted_directory(set: &ChangeSet) -> Result<Dir, StagingError> {
-    let opened = Dir::open_ambient_dir(&set.directory, ambient_authority());
+/// Opens the granted directory. Follows no link: the directory, or one above it, may have been replaced by one meanwhile.
+pub(crate) fn open_granted_directory(set: &ChangeSet) -> Result<Dir, StagingError> {
+    let opened = art_files::open_directory_without_links(&set.directory);
+    let opened = opened.map(|directory| Dir::from_std_file(directory.into()));
     opened.map_err(StagingError::io("open", &set.directory))
 }
 

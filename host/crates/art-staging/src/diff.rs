@@ -6,11 +6,11 @@ use std::io::Read as _;
 use std::path::Path;
 
 use art_core::text::printable;
-use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use similar::TextDiff;
 
 use crate::change::{Action, Change, ChangeSet, PathState};
+use crate::commit::open_granted_directory;
 use crate::disk::open_regular;
 use crate::error::StagingError;
 use crate::staging::Staging;
@@ -38,8 +38,7 @@ impl Staging {
         let path = set.full_path(change);
         let old = || match change.before {
             PathState::Nothing | PathState::Directory => Ok(Contents::Text(String::new())),
-            PathState::File(_) | PathState::Unclear => Dir::open_ambient_dir(&set.directory, ambient_authority())
-                .map_err(StagingError::io("open", &set.directory))
+            PathState::File(_) | PathState::Unclear => open_granted_directory(set)
                 .map(|dir| read_contents(&dir, &change.path).unwrap_or(Contents::NotComparable("not there any more"))),
         };
         let new = match &action_blob(&change.action) {

@@ -1,9 +1,9 @@
 //! Adds grants to a policy, and removes revoked grants from it.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use art_core::capability::{Access, FsGrant, HttpGrant, HttpScope, SecretHeader, ToolPolicy};
-use art_runtime::grants::canonical;
+use art_runtime::grants::{canonical, resolved};
 
 use crate::cli::AddArgs;
 use crate::error::CommandError;
@@ -12,10 +12,10 @@ use crate::error::CommandError;
 /// address, variable or limit.
 pub(super) fn with_added(mut policy: ToolPolicy, args: &AddArgs) -> Result<ToolPolicy, CommandError> {
     for path in &args.read {
-        add_fs_grant(&mut policy, FsGrant::new(resolve(path)?, Access::Read));
+        add_fs_grant(&mut policy, fs_grant(path, Access::Read)?);
     }
     for path in &args.write {
-        let mut grant = FsGrant::new(resolve(path)?, Access::ReadWrite);
+        let mut grant = fs_grant(path, Access::ReadWrite)?;
         grant.stage = args.stage;
         grant.max_bytes = args.max_bytes.unwrap_or(grant.max_bytes);
         grant.max_files = args.max_files.unwrap_or(grant.max_files);
@@ -44,9 +44,17 @@ fn add_fs_grant(policy: &mut ToolPolicy, grant: FsGrant) {
     policy.fs.push(grant);
 }
 
-/// Returns the path to grant, with every link followed: a tool is granted the target of a link.
-fn resolve(path: &Path) -> Result<std::path::PathBuf, CommandError> {
-    canonical(path).map_err(CommandError::file("grant", path))
+/// Returns the grant of a path as it is written, and of the path to which that leads now.
+fn fs_grant(path: &Path, access: Access) -> Result<FsGrant, CommandError> {
+    let canonical = canonical(path).map_err(CommandError::file("grant", path))?;
+    Ok(FsGrant::new(written(path).unwrap_or_else(|| canonical.clone()), access).with_resolved(canonical))
+}
+
+/// Returns the absolute form of a path without following links, or `None` if it has `..`, whose meaning depends on links.
+fn written(path: &Path) -> Option<PathBuf> {
+    let absolute = std::path::absolute(path).ok()?;
+    let leads_upwards = absolute.components().any(|part| part == Component::ParentDir);
+    (!leads_upwards).then(|| absolute.components().collect())
 }
 
 fn http_grant(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
@@ -73,11 +81,8 @@ fn http_grant(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
 /// granted.
 pub(super) fn without_revoked(mut policy: ToolPolicy, revoked: &[String]) -> Result<ToolPolicy, CommandError> {
     for text in revoked {
-        let path = canonical(Path::new(text)).unwrap_or_else(|_not_there| text.into());
         let before = policy.clone();
-        policy
-            .fs
-            .retain(|grant| grant.path != path && grant.path != Path::new(text));
+        revoke_path(&mut policy, text);
         let scope = text.parse::<HttpScope>().ok();
         policy.http.retain(|grant| Some(&grant.url) != scope.as_ref());
         policy.env.remove(text);
@@ -89,6 +94,17 @@ pub(super) fn without_revoked(mut policy: ToolPolicy, revoked: &[String]) -> Res
         }
     }
     Ok(policy)
+}
+
+/// Removes the grant of a path. If there is none with the path as it is written, removes those that lead to the same place.
+fn revoke_path(policy: &mut ToolPolicy, text: &str) {
+    let written = written(Path::new(text)).unwrap_or_else(|| text.into());
+    let place = resolved(Path::new(text));
+    let is_granted_as_written = policy.fs.iter().any(|grant| grant.path == written);
+    policy.fs.retain(|grant| match is_granted_as_written {
+        true => grant.path != written,
+        false => grant.base() != place,
+    });
 }
 
 #[cfg(test)]
@@ -121,13 +137,24 @@ mod tests {
     }
 
     #[test]
-    fn the_target_of_a_link_is_granted() {
+    fn a_path_through_a_link_is_granted_as_it_is_written_with_its_target_and_revoked_either_way() {
         let folder = tempfile::tempdir().unwrap();
-        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        let path = folder.path().canonicalize().unwrap();
+        let (target, link) = (path.join("target"), path.join("link"));
         std::fs::create_dir(&target).unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
         let policy = add(ToolPolicy::default(), &["--read", link.to_str().unwrap()]);
-        assert_eq!(policy.fs[0].path, target.canonicalize().unwrap());
+        assert_eq!(
+            (policy.fs[0].path.as_path(), policy.fs[0].base()),
+            (link.as_path(), target.as_path())
+        );
+        for written in [&link, &target, &folder.path().join("./target/../link/")] {
+            let revoked = [written.to_str().unwrap().to_owned()];
+            assert!(
+                without_revoked(policy.clone(), &revoked).unwrap().fs.is_empty(),
+                "{written:?}"
+            );
+        }
     }
 
     #[test]

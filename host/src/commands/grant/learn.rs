@@ -5,7 +5,7 @@ use art_core::capability::{Denial, LearnedPolicy, ObservedCalls, ToolPolicy};
 use art_core::text::printable;
 use art_runtime::compose::open_store_read_only;
 use art_runtime::config::Config;
-use art_runtime::grants::GrantFiles;
+use art_runtime::grants::{GrantFiles, resolved};
 use art_runtime::learn::observe_runs;
 use art_sandbox::Plugin;
 use art_store::RunFilter;
@@ -57,7 +57,7 @@ pub(super) fn learn(
     let requests = plugin.inspection().requests();
     let may_grant = |policy: &ToolPolicy| grants.check(policy).is_ok();
     let current_policy = bind_to_component(&present_grants, &plugin);
-    let learned = observed.learn(&current_policy, requests.as_deref(), may_grant);
+    let learned = observed.learn(&current_policy, requests.as_deref(), may_grant, resolved);
     let calls = observed.calls;
     let findings = Findings {
         plugin,

@@ -1,5 +1,7 @@
 //! The authority of a tool: what it requests joined with what its operator grants.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,8 +19,31 @@ use super::{
 pub struct BaseDirs {
     /// The directory that `~` stands for.
     pub home: Option<PathBuf>,
+    /// The path to which `home` leads, if it runs through a link; otherwise absent.
+    pub resolved_home: Option<PathBuf>,
     /// The directory in which the host was started.
     pub current: PathBuf,
+}
+
+impl BaseDirs {
+    /// Returns the spellings of an absolute path: as it is written and, if it begins with the home directory and that is a link,
+    /// with the path to which the home directory leads.
+    pub(super) fn spellings<'a>(&self, path: &'a Path) -> impl Iterator<Item = Cow<'a, Path>> {
+        let below_home = self.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
+        let resolved = self.resolved_home.as_deref().zip(below_home);
+        let resolved = resolved.map(|(home, below)| Cow::Owned(home.join(below)));
+        [Some(Cow::Borrowed(path)), resolved].into_iter().flatten()
+    }
+
+    /// Returns `path` with `~` in place of the home directory, or `None` if it is not in the home directory.
+    fn with_tilde(&self, path: &Path) -> Option<PathBuf> {
+        let homes = [self.home.as_deref(), self.resolved_home.as_deref()];
+        let below_home = homes
+            .into_iter()
+            .flatten()
+            .find_map(|home| path.strip_prefix(home).ok())?;
+        Some(Path::new("~").join(below_home))
+    }
 }
 
 /// What a tool may do: the requests of its manifest, limited to the grants of its operator.
@@ -232,38 +257,40 @@ impl Authority {
         }
     }
 
-    /// Adds rights to all granted files, with at most `access`. A granted path below the home directory can also be written with `~`.
+    /// Adds rights to all granted files, with at most `access`. A guest finds the files at the path of the grant, at the path to
+    /// which that leads, and at either path with `~` for the home directory.
     fn add_file_rights(&self, access: Access, grants: &mut CallGrants) {
         for grant in &self.fs {
-            let home = self.base_dirs.home.as_deref();
-            let below_home = home.and_then(|home| grant.path.strip_prefix(home).ok());
-            let alias = below_home.map(|below| Path::new("~").join(below));
-            for path in [Some(grant.path.clone()), alias].into_iter().flatten() {
-                let Ok(guest) = guest_path(&path.to_string_lossy()) else {
-                    continue;
-                };
-                grants.fs.push(FsRight {
-                    guest_path: guest,
-                    host_path: grant.path.clone(),
-                    access: access.min(grant.access),
-                    grant: Arc::clone(grant),
-                });
-            }
+            let spelled = [grant.path.as_path(), grant.base()];
+            let with_tilde = spelled.iter().filter_map(|path| self.base_dirs.with_tilde(path));
+            let spelled = spelled.into_iter().map(Path::to_owned).chain(with_tilde);
+            let guest_paths: BTreeSet<_> = spelled
+                .filter_map(|path| guest_path(&path.to_string_lossy()).ok())
+                .collect();
+            grants.fs.extend(guest_paths.into_iter().map(|guest_path| FsRight {
+                guest_path,
+                host_path: grant.base().to_owned(),
+                access: access.min(grant.access),
+                grant: Arc::clone(grant),
+            }));
         }
     }
 
-    /// Returns the right to the one file or directory that an argument names. If several grants cover it, uses the one with the
-    /// longest path.
+    /// Returns the right to the one file or directory that an argument names. If several grants cover it, uses the one that leads
+    /// to the longest path.
     fn file_right(&self, text: &str, access: Access) -> Result<FsRight, Denial> {
         let action = if access.may_write() { "write" } else { "read" };
         let refuse = |problem: super::PathProblem| Denial::new(Capability::Fs, action, text, &problem.to_string());
         let path = absolute_path(text, self.base_dirs.home.as_deref(), &self.base_dirs.current).map_err(refuse)?;
         let guest = guest_path(text).map_err(refuse)?;
-        let covering = self.fs.iter().filter(|grant| grant.covers(&path, access));
-        match covering.max_by_key(|grant| grant.path.as_os_str().len()) {
-            Some(grant) => Ok(FsRight {
+        let spellings: Vec<_> = self.base_dirs.spellings(&path).collect();
+        let granted = self.fs.iter().filter(|grant| grant.access >= access);
+        let covering =
+            granted.filter_map(|grant| Some((grant, spellings.iter().find_map(|path| grant.place_of(path))?)));
+        match covering.max_by_key(|(grant, _)| grant.base().as_os_str().len()) {
+            Some((grant, host_path)) => Ok(FsRight {
                 guest_path: guest,
-                host_path: path,
+                host_path,
                 access,
                 grant: Arc::clone(grant),
             }),
@@ -334,6 +361,7 @@ mod tests {
     fn base_dirs() -> BaseDirs {
         BaseDirs {
             home: Some("/home/me".into()),
+            resolved_home: None,
             current: "/home/me/work".into(),
         }
     }
@@ -367,6 +395,42 @@ mod tests {
         };
         assert_eq!(fs_right.guest_path, "~/notes/a.txt");
         assert_eq!(fs_right.host_path, Path::new("/home/me/notes/a.txt"));
+    }
+
+    #[test]
+    fn a_grant_through_a_link_gives_the_same_file_whichever_way_the_argument_is_written() {
+        let requested = requests(json!([{"kind": "fs", "access": "read", "path": "{args.path}"}]));
+        let granted = policy(json!({"fs": [{"path": "/home/me/data", "resolved": "/mnt/disk/data"}]}));
+        let authority = Authority::new("reader", requested, granted, base_dirs());
+        for written in ["~/data/a", "/home/me/data/a", "/mnt/disk/data/a"] {
+            let grants = authority.grants_for(&json!({"path": written})).unwrap();
+            assert_eq!(grants.fs[0].host_path, Path::new("/mnt/disk/data/a"), "{written}");
+        }
+        assert!(authority.grants_for(&json!({"path": "/mnt/disk/a"})).is_err());
+    }
+
+    #[test]
+    fn a_home_directory_that_is_a_link_can_be_written_either_way() {
+        let requested = requests(json!([{"kind": "fs", "access": "read", "path": "{args.path}"}]));
+        let linked_home = BaseDirs {
+            resolved_home: Some("/data/me".into()),
+            ..base_dirs()
+        };
+        for granted in [
+            json!({"path": "/data/me/notes"}),
+            json!({"path": "/home/me/notes", "resolved": "/data/me/notes"}),
+        ] {
+            let granted = policy(json!({"fs": [granted]}));
+            let authority = Authority::new("reader", requested.clone(), granted.clone(), linked_home.clone());
+            for written in ["~/notes/a", "/home/me/notes/a", "/data/me/notes/a"] {
+                let grants = authority.grants_for(&json!({"path": written})).unwrap();
+                assert_eq!(grants.fs[0].host_path, Path::new("/data/me/notes/a"), "{written}");
+            }
+            let all_files = requests(json!([{"kind": "fs", "access": "read"}]));
+            let authority = Authority::new("reader", all_files, granted, linked_home.clone());
+            let grants = authority.grants_for(&json!({})).unwrap();
+            assert!(grants.fs.iter().any(|fs_right| fs_right.guest_path == "~/notes"));
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::http::{RequestTarget, check_method};
-use super::{Access, Capability};
+use super::{Access, Capability, FsGrant};
 use crate::text::printable;
 
 /// Maximum number of denials that a call reports.
@@ -46,6 +46,16 @@ impl Denial {
         };
         let command = format!("art grant add {tool} {option} {}", quote_for_shell(path));
         Self::new(Capability::Fs, action, path, "no grant covers it").with_command(command)
+    }
+
+    /// Creates a denial of everything that a grant covers. Its command makes the grant again.
+    #[must_use]
+    pub fn of_grant(tool: &str, grant: &FsGrant) -> Self {
+        let mut denial = Self::of_path(tool, &grant.path.to_string_lossy(), grant.access);
+        if let (true, Some(command)) = (grant.stage, &mut denial.command) {
+            command.push_str(" --stage");
+        }
+        denial
     }
 
     /// Creates the denial of an HTTP request that no grant covers.

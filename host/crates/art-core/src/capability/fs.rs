@@ -10,8 +10,12 @@ use super::Access;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FsGrant {
-    /// The directory with everything below it, or the single file. Absolute.
+    /// The directory with everything below it, or the single file, as the operator wrote it. Absolute.
     pub path: PathBuf,
+    /// The path to which `path` led when the grant was made, if it ran through a link; otherwise absent. The sandbox opens this
+    /// path, and follows no link in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolved: Option<PathBuf>,
     /// What may be done there. By default reading.
     #[serde(default)]
     pub access: Access,
@@ -45,16 +49,31 @@ const fn is_default_max_files(files: &u64) -> bool {
 }
 
 impl FsGrant {
-    /// Creates a grant without staging and with the default maximums of bytes and files.
+    /// Creates a grant without staging and with the default maximums of bytes and files. No part of `path` may be a link, unless
+    /// [`with_resolved`](Self::with_resolved) says where it leads.
     #[must_use]
     pub const fn new(path: PathBuf, access: Access) -> Self {
         Self {
             path,
+            resolved: None,
             access,
             stage: false,
             max_bytes: default_max_bytes(),
             max_files: default_max_files(),
         }
+    }
+
+    /// Sets the path to which the path of the grant leads: the same path with every link in it followed.
+    #[must_use]
+    pub fn with_resolved(mut self, resolved: PathBuf) -> Self {
+        self.resolved = (resolved != self.path).then_some(resolved);
+        self
+    }
+
+    /// Returns the path that the sandbox opens: the one to which the path of the grant led when the grant was made.
+    #[must_use]
+    pub fn base(&self) -> &Path {
+        self.resolved.as_deref().unwrap_or(&self.path)
     }
 
     /// Checks what the types do not express. Whether the path may be granted on this machine is checked by the runtime.
@@ -83,6 +102,7 @@ impl FsGrant {
         if self.path.parent().is_none() {
             return Err("`/` cannot be granted".to_owned());
         }
+        self.check_resolved()?;
         if self.stage && !self.access.may_write() {
             return Err(format!(
                 "`stage` needs the access `read-write`, and `{shown}` has `read`"
@@ -91,10 +111,52 @@ impl FsGrant {
         Ok(())
     }
 
-    /// Returns whether this grant allows `access` to `path`. The path is compared with that of the grant as text, part by part.
+    /// Checks the path to which the path of the grant leads. It may have characters that a shell replaces, because nobody has to
+    /// write it.
+    fn check_resolved(&self) -> Result<(), String> {
+        let base = self.base();
+        let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
+        let text = base.to_str().unwrap_or_default();
+        if base.is_absolute() && base.parent().is_some() && base.components().all(is_plain) && !text.contains('\0') {
+            return Ok(());
+        }
+        Err(format!(
+            "the path `{}` leads to `{}`, which cannot be granted",
+            self.path.display(),
+            base.display()
+        ))
+    }
+
+    /// Returns whether this grant allows `access` to `path`. The path is compared as text, part by part, with that of the grant
+    /// and with the one to which that leads.
     #[must_use]
     pub fn covers(&self, path: &Path, access: Access) -> bool {
-        self.access >= access && path.starts_with(&self.path)
+        self.access >= access && self.place_of(path).is_some()
+    }
+
+    /// Returns the path beneath [`base`](Self::base) for a path that is written beneath the path of the grant, or beneath the one
+    /// to which that leads. Returns `None` for any other path.
+    #[must_use]
+    pub fn place_of(&self, path: &Path) -> Option<PathBuf> {
+        let below = path
+            .strip_prefix(&self.path)
+            .or_else(|_| path.strip_prefix(self.base()));
+        Some(join_below(self.base(), below.ok()?))
+    }
+
+    /// Returns the path beneath the path of the grant, as the operator wrote that, for a `place` beneath [`base`](Self::base).
+    #[must_use]
+    pub fn written_path_of(&self, place: &Path) -> PathBuf {
+        let below = place.strip_prefix(self.base());
+        below.map_or_else(|_| place.to_owned(), |below| join_below(&self.path, below))
+    }
+}
+
+/// Joins a path and the path of something below it, which is empty for the path itself.
+fn join_below(path: &Path, below: &Path) -> PathBuf {
+    match below.as_os_str().is_empty() {
+        true => path.to_owned(),
+        false => path.join(below),
     }
 }
 
@@ -198,6 +260,31 @@ mod tests {
         assert!(!grant.covers(Path::new("/home/me/notes2"), Access::Read));
         assert!(!grant.covers(Path::new("/home/me"), Access::Read));
         assert!(!grant.covers(Path::new("/home/me/notes"), Access::ReadWrite));
+    }
+
+    #[test]
+    fn a_grant_through_a_link_covers_both_spellings_and_leads_to_one_place() {
+        let grant = FsGrant::new("/home/me/data".into(), Access::Read).with_resolved("/mnt/disk".into());
+        for path in ["/home/me/data/a", "/mnt/disk/a"] {
+            assert!(grant.covers(Path::new(path), Access::Read), "{path}");
+            assert_eq!(grant.place_of(Path::new(path)), Some("/mnt/disk/a".into()));
+        }
+        assert_eq!(grant.place_of(Path::new("/home/me/data")), Some("/mnt/disk".into()));
+        assert_eq!(
+            grant.written_path_of(Path::new("/mnt/disk/a")),
+            Path::new("/home/me/data/a")
+        );
+        assert_eq!(grant.place_of(Path::new("/mnt/disk2")), None);
+        assert!(!grant.covers(Path::new("/home/me"), Access::Read));
+    }
+
+    #[test]
+    fn a_grant_whose_path_leads_to_no_plain_path_is_refused() {
+        let leading_to = |resolved: &str| FsGrant::new("/a".into(), Access::Read).with_resolved(resolved.into());
+        leading_to("/mnt/a [1]").check().unwrap();
+        for resolved in ["", "/", "mnt", "/mnt/../etc", "/mnt\0"] {
+            assert!(leading_to(resolved).check().is_err(), "{resolved}");
+        }
     }
 
     #[test]

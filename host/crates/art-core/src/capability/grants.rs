@@ -32,7 +32,7 @@ pub struct CallGrants {
 pub struct FsRight {
     /// The path under which the guest finds the files, as [`guest_path`](super::guest_path) returns it.
     pub guest_path: String,
-    /// The file or directory on the host: the path of `grant`, or one below it.
+    /// The file or directory on the host: the path to which `grant` leads ([`FsGrant::base`]), or one below it.
     pub host_path: PathBuf,
     /// What may be done.
     pub access: Access,
@@ -145,7 +145,9 @@ impl CallGrants {
         let shown = path.to_string_lossy();
         // The operator's grant may cover more than the right: the tool's manifest limits the right, for example to the paths in
         // the arguments.
-        if self.fs.iter().any(|fs_right| fs_right.grant.covers(&path, access)) {
+        let spellings: Vec<_> = self.base_dirs.spellings(&path).collect();
+        let is_covered = |fs_right: &FsRight| spellings.iter().any(|path| fs_right.grant.covers(path, access));
+        if self.fs.iter().any(is_covered) {
             let action = if access.may_write() { "write" } else { "read" };
             return Denial::new(
                 Capability::Fs,

@@ -2,6 +2,7 @@
 //! denied.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -87,13 +88,14 @@ impl ObservedCalls {
 
     /// Returns the smallest grants that allow everything that was observed. `current_policy` is what the operator grants so
     /// far, and `requests` is what the tool requests, or `None` if it has no manifest. What the tool does not request and what
-    /// `may_grant` refuses stays denied.
+    /// `may_grant` refuses stays denied. `resolve` returns the path to which the path of a new grant leads.
     #[must_use]
     pub fn learn(
         &self,
         current_policy: &ToolPolicy,
         requests: Option<&[CapabilityRequest]>,
         may_grant: impl Fn(&ToolPolicy) -> bool,
+        resolve: impl Fn(&Path) -> PathBuf,
     ) -> LearnedPolicy {
         let is_requested = |capability| {
             requests.is_none_or(|requests| requests.iter().any(|request| request.capability() == capability))
@@ -106,10 +108,10 @@ impl ObservedCalls {
                 None => not_granted_yet.push((denial.clone(), *calls)),
             }
         }
-        let mut policy = narrow_policy(current_policy, uses.as_slice());
+        let mut policy = narrow_policy(current_policy, uses.as_slice(), &resolve);
         for (denial, calls) in not_granted_yet {
             let mut wider_policy = policy.clone();
-            match wider_policy.allow(&denial) {
+            match wider_policy.allow(&denial, &resolve) {
                 Ok(()) if is_requested(denial.capability) && may_grant(&wider_policy) => {
                     policy = wider_policy;
                     allowed.push((denial, calls));
@@ -200,13 +202,13 @@ fn use_if_now_granted(current_policy: &ToolPolicy, denial: &Denial) -> Option<Gr
 }
 
 /// Returns the policy without the grants that were not used. The other grants are limited to what was used of them.
-fn narrow_policy(current_policy: &ToolPolicy, uses: &[GrantUse]) -> ToolPolicy {
+fn narrow_policy(current_policy: &ToolPolicy, uses: &[GrantUse], resolve: &impl Fn(&Path) -> PathBuf) -> ToolPolicy {
     let mut policy = current_policy.clone();
     policy.fs.clear();
     for grant in current_policy
         .fs
         .iter()
-        .filter_map(|grant| narrow_fs_grant(grant, uses))
+        .filter_map(|grant| narrow_fs_grant(grant, uses, resolve))
     {
         // The grant of a directory and the grant of a path below it can be narrowed to the same path.
         match policy.fs.iter_mut().find(|other| other.path == grant.path) {
@@ -220,7 +222,7 @@ fn narrow_policy(current_policy: &ToolPolicy, uses: &[GrantUse]) -> ToolPolicy {
     policy
 }
 
-fn narrow_fs_grant(grant: &FsGrant, uses: &[GrantUse]) -> Option<FsGrant> {
+fn narrow_fs_grant(grant: &FsGrant, uses: &[GrantUse], resolve: &impl Fn(&Path) -> PathBuf) -> Option<FsGrant> {
     let path = grant.path.to_string_lossy();
     // All uses are added with the same, empty action, so that they become one use of the directory that contains all their paths.
     let mut combined = GrantUses::default();
@@ -232,12 +234,18 @@ fn narrow_fs_grant(grant: &FsGrant, uses: &[GrantUse]) -> Option<FsGrant> {
     let [combined_use] = combined.as_slice() else {
         return None;
     };
-    Some(FsGrant {
+    let narrowed = FsGrant {
         path: (&combined_use.resource).into(),
         access: if writes { grant.access } else { Access::Read },
         stage: grant.stage && writes,
         ..grant.clone()
-    })
+    };
+    // The whole grant stays bound to the place to which it led when it was made.
+    if narrowed.path == grant.path {
+        return Some(narrowed);
+    }
+    let resolved = resolve(&narrowed.path);
+    Some(narrowed.with_resolved(resolved))
 }
 
 fn narrow_http_grant(grant: &HttpGrant, uses: &[GrantUse]) -> Option<HttpGrant> {
@@ -330,7 +338,7 @@ mod tests {
     #[test]
     fn the_learned_policy_grants_exactly_what_was_denied() {
         let denial = Denial::of_path("t", "/notes/a.txt", Access::Read);
-        let learned = observe(&[], &[denial]).learn(&ToolPolicy::default(), None, |_| true);
+        let learned = observe(&[], &[denial]).learn(&ToolPolicy::default(), None, |_| true, Path::to_owned);
         assert_eq!(learned.policy.fs, [FsGrant::new("/notes/a.txt".into(), Access::Read)]);
         assert!(learned.policy.http.is_empty() && learned.denied.is_empty() && learned.allowed.len() == 1);
     }
@@ -345,7 +353,7 @@ mod tests {
             grant_use(Capability::Fs, "read", "/notes", "/notes/2026/a.txt"),
             grant_use(Capability::Http, "GET", "https://a.b/", "https://a.b/v1/x"),
         ];
-        let learned = observe(&uses, &[]).learn(&current_policy, None, |_| true);
+        let learned = observe(&uses, &[]).learn(&current_policy, None, |_| true, Path::to_owned);
         let expected = policy(json!({
             "fs": [{"path": "/notes/2026/a.txt", "access": "read"}],
             "http": [{"url": "https://a.b/v1/x", "methods": ["GET"]}],
@@ -361,14 +369,14 @@ mod tests {
     fn a_grant_that_is_used_in_full_stays_as_it_is() {
         let current_policy = policy(json!({"fs": [{"path": "/notes", "access": "read-write", "stage": true}]}));
         let uses = [grant_use(Capability::Fs, "write", "/notes", "/notes")];
-        let learned = observe(&uses, &[]).learn(&current_policy, None, |_| true);
+        let learned = observe(&uses, &[]).learn(&current_policy, None, |_| true, Path::to_owned);
         assert_eq!((&learned.policy, learned.unused.len()), (&current_policy, 0));
     }
 
     #[test]
     fn a_grant_that_is_never_used_is_removed_and_reported() {
         let current_policy = policy(json!({"fs": [{"path": "/data"}], "env": {"A": "1"}, "limits": {"timeout_ms": 5}}));
-        let learned = observe(&[], &[]).learn(&current_policy, None, |_| true);
+        let learned = observe(&[], &[]).learn(&current_policy, None, |_| true, Path::to_owned);
         assert!(learned.policy.fs.is_empty());
         assert_eq!(unused_texts(&learned), ["granted: read `/data`"]);
         assert_eq!(
@@ -386,7 +394,7 @@ mod tests {
         ]))
         .unwrap();
         let denial = Denial::of_path("t", "/a", Access::Read);
-        let learned = observe(&[], &[denial]).learn(&ToolPolicy::default(), Some(&requests), |_| true);
+        let learned = observe(&[], &[denial]).learn(&ToolPolicy::default(), Some(&requests), |_| true, Path::to_owned);
         assert_eq!(
             unused_texts(&learned),
             ["requested: fs write", "requested: http GET", "requested: http POST"]
@@ -397,7 +405,7 @@ mod tests {
     fn what_was_denied_before_it_was_granted_counts_as_used() {
         let current_policy = policy(json!({"fs": [{"path": "/notes"}]}));
         let denials = [Denial::of_path("t", "/notes/a.txt", Access::Read)];
-        let learned = observe(&[], &denials).learn(&current_policy, None, |_| true);
+        let learned = observe(&[], &denials).learn(&current_policy, None, |_| true, Path::to_owned);
         assert_eq!(learned.policy, policy(json!({"fs": [{"path": "/notes/a.txt"}]})));
         assert!(learned.allowed.is_empty());
     }
@@ -407,9 +415,9 @@ mod tests {
         let target = RequestTarget::parse("http://intranet.example/").unwrap();
         let denials = [Denial::not_public("t", "GET", &target)];
         let grants = |private| policy(json!({"http": [{"url": "http://intranet.example/", "private": private}]}));
-        let learned = observe(&[], &denials).learn(&grants(false), None, |_| true);
+        let learned = observe(&[], &denials).learn(&grants(false), None, |_| true, Path::to_owned);
         assert!(learned.policy.http.iter().any(|grant| grant.private), "{learned:?}");
-        let granted_since = observe(&[], &denials).learn(&grants(true), None, |_| true);
+        let granted_since = observe(&[], &denials).learn(&grants(true), None, |_| true, Path::to_owned);
         assert!(granted_since.allowed.is_empty(), "{granted_since:?}");
     }
 
@@ -426,7 +434,7 @@ mod tests {
                 "the manifest of the tool requests less",
             ),
         ];
-        let learned = observe(&[], &denials).learn(&ToolPolicy::default(), None, |_| true);
+        let learned = observe(&[], &denials).learn(&ToolPolicy::default(), None, |_| true, Path::to_owned);
         assert_eq!((&learned.policy, learned.denied.len()), (&ToolPolicy::default(), 3));
     }
 
@@ -446,7 +454,7 @@ mod tests {
                 "the manifest of the tool requests less",
             ),
         ];
-        let learned = observe(&[], &denials).learn(&current_policy, None, |_| true);
+        let learned = observe(&[], &denials).learn(&current_policy, None, |_| true, Path::to_owned);
         assert!(
             learned.policy.fs.is_empty() && learned.policy.http.is_empty(),
             "{learned:?}"
@@ -460,18 +468,23 @@ mod tests {
         let observed = observe(&[], &denials);
         let (empty_policy, current_policy) = (ToolPolicy::default(), ToolPolicy::default());
         assert_eq!(
-            observed.learn(&current_policy, Some(&[]), |_| true).policy,
+            observed
+                .learn(&current_policy, Some(&[]), |_| true, Path::to_owned)
+                .policy,
             empty_policy
         );
         assert_eq!(observed.learn(&current_policy, None, |_| false).policy, empty_policy);
-        assert_ne!(observed.learn(&current_policy, None, |_| true).policy, empty_policy);
+        assert_ne!(
+            observed.learn(&current_policy, None, |_| true, Path::to_owned).policy,
+            empty_policy
+        );
     }
 
     #[test]
     fn a_path_that_was_denied_for_reading_and_writing_is_granted_for_both() {
         for order in [[Access::Read, Access::ReadWrite], [Access::ReadWrite, Access::Read]] {
             let denials = order.map(|access| Denial::of_path("t", "/a", access));
-            let learned = observe(&[], &denials).learn(&ToolPolicy::default(), None, |_| true);
+            let learned = observe(&[], &denials).learn(&ToolPolicy::default(), None, |_| true, Path::to_owned);
             assert_eq!(learned.policy.fs, [FsGrant::new("/a".into(), Access::ReadWrite)]);
         }
     }

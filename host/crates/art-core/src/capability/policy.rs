@@ -1,6 +1,7 @@
 //! The file in which an operator grants authority to one tool.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -98,11 +99,11 @@ impl ToolPolicy {
     }
 
     /// Adds the smallest grant that allows what was denied. A new grant to send HTTP requests also allows `GET` and `HEAD`.
-    /// [`check`](Self::check) tells whether the result is valid.
+    /// [`check`](Self::check) tells whether the result is valid. `resolve` returns the path to which the path of a new grant leads.
     ///
     /// # Errors
     /// Fails if no grant can allow what was denied.
-    pub fn allow(&mut self, denial: &Denial) -> Result<(), PolicyError> {
+    pub fn allow(&mut self, denial: &Denial, resolve: impl Fn(&Path) -> PathBuf) -> Result<(), PolicyError> {
         let impossible = || PolicyError(format!("no grant allows it: {denial}"));
         // Some denials need another command instead of a grant, for example one that sets a secret.
         if !denial.needs_grant() {
@@ -116,6 +117,8 @@ impl ToolPolicy {
                     Access::Read
                 };
                 let grant = FsGrant::new(denial.resource.as_str().into(), access);
+                let resolved = resolve(&grant.path);
+                let grant = grant.with_resolved(resolved);
                 match self.fs.iter_mut().find(|other| other.path == grant.path) {
                     // The other limits of the grant stay as the operator wrote them.
                     Some(other) => other.access = other.access.max(grant.access),
@@ -183,8 +186,6 @@ fn check_variable(name: &str, value: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::capability::RequestTarget;
 
@@ -207,13 +208,17 @@ mod tests {
             fs: vec![read_only.clone()],
             ..ToolPolicy::default()
         };
-        policy.allow(&Denial::of_path("t", "/a", Access::ReadWrite)).unwrap();
+        policy
+            .allow(&Denial::of_path("t", "/a", Access::ReadWrite), Path::to_owned)
+            .unwrap();
         let expected = FsGrant {
             access: Access::ReadWrite,
             ..read_only
         };
         assert_eq!(policy.fs, std::slice::from_ref(&expected));
-        policy.allow(&Denial::of_path("t", "/a", Access::Read)).unwrap();
+        policy
+            .allow(&Denial::of_path("t", "/a", Access::Read), Path::to_owned)
+            .unwrap();
         assert_eq!(policy.fs, [expected]);
     }
 
@@ -262,15 +267,19 @@ mod tests {
     fn what_was_denied_is_allowed_by_the_smallest_grant() {
         let mut policy = policy();
         policy
-            .allow(&Denial::of_path("t", "/notes/a.txt", Access::Read))
+            .allow(&Denial::of_path("t", "/notes/a.txt", Access::Read), Path::to_owned)
             .unwrap();
         let target = RequestTarget::parse("https://example.com/a").unwrap();
-        policy.allow(&Denial::of_http_request("t", "POST", &target)).unwrap();
+        policy
+            .allow(&Denial::of_http_request("t", "POST", &target), Path::to_owned)
+            .unwrap();
         assert!(policy.http.iter().all(|grant| !grant.private));
-        policy.allow(&Denial::not_public("t", "POST", &target)).unwrap();
+        policy
+            .allow(&Denial::not_public("t", "POST", &target), Path::to_owned)
+            .unwrap();
         assert!(policy.http.len() == 1 && policy.http.iter().all(|grant| grant.private));
         policy
-            .allow(&Denial::missing_secret("POST", &target, "KEY"))
+            .allow(&Denial::missing_secret("POST", &target, "KEY"), Path::to_owned)
             .unwrap_err();
         assert!(
             policy
@@ -286,7 +295,7 @@ mod tests {
         );
         assert!(policy.http.iter().any(|grant| grant.allows("POST", &target)));
         let variable = Denial::new(Capability::Env, "read", "HOME", "it is not granted");
-        assert!(policy.allow(&variable).is_err());
+        assert!(policy.allow(&variable, Path::to_owned).is_err());
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub struct ProtectedPath {
 
 impl ProtectedPaths {
     /// Collects the paths of the configuration and the system. `home` is the home directory of the person.
-    pub(super) fn new(config: &Config, home: Option<&Path>) -> Self {
+    pub(crate) fn new(config: &Config, home: Option<&Path>) -> Self {
         let config_folder = config.file_path.parent().unwrap_or(Path::new(""));
         let database_folder = config.database.value.parent().unwrap_or(Path::new(""));
         let of_host = [
@@ -49,17 +49,18 @@ impl ProtectedPaths {
         }
     }
 
+    /// Returns the protected places, without the hidden files of the home directory.
+    pub(crate) fn into_places(self) -> Vec<PathBuf> {
+        self.paths.into_iter().map(|(path, _)| path).collect()
+    }
+
     /// Checks that a path may be granted. Checks both the path as it is named, and the path to which its links lead.
     ///
     /// # Errors
     /// Fails if the path overlaps a protected one.
     pub fn check(&self, path: &Path) -> Result<(), ProtectedPath> {
         self.check_path(path, path)?;
-        match super::canonical(path) {
-            Ok(canonical) => self.check_path(path, &canonical),
-            // Nothing is there yet, so nothing can be reached.
-            Err(_not_there) => Ok(()),
-        }
+        self.check_path(path, &super::resolved(path))
     }
 
     /// Checks `path`. An error shows `named`, the path as it was named.

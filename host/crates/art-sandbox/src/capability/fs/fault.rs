@@ -1,11 +1,13 @@
 //! Errors of the file system as a guest sees them.
 
+use std::borrow::Cow;
 use std::io;
 
 use art_core::capability::{Access, CallGrants, Capability, Denial};
 use rustix::io::Errno;
 use wasmtime::component::ResourceTableError;
 
+use super::base::refusal_reason;
 use super::bindings::types::ErrorCode;
 
 /// An operation on files failed.
@@ -27,7 +29,7 @@ pub(crate) struct DeniedOperation {
     path: String,
     access: Access,
     /// The reason, if no grant could allow the operation; `None` if the operator may grant it.
-    reason: Option<&'static str>,
+    reason: Option<Cow<'static, str>>,
 }
 
 impl DeniedOperation {
@@ -35,7 +37,7 @@ impl DeniedOperation {
     pub(super) fn into_parts(self, grants: &CallGrants) -> (ErrorCode, Denial) {
         let denial = grants.denial_of_path(&self.path, self.access);
         let denial = match self.reason {
-            Some(reason) => Denial::new(Capability::Fs, &denial.action, &denial.resource, reason),
+            Some(reason) => Denial::new(Capability::Fs, &denial.action, &denial.resource, &reason),
             None => denial,
         };
         (self.code, denial)
@@ -54,11 +56,16 @@ impl Fault {
     }
 
     /// Creates the fault for an operation that no grant could allow.
-    pub(super) fn never_allowed(code: ErrorCode, path: &str, access: Access, reason: &'static str) -> Self {
-        Self::denied(code, path, access, Some(reason))
+    pub(super) fn never_allowed(
+        code: ErrorCode,
+        path: &str,
+        access: Access,
+        reason: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::denied(code, path, access, Some(reason.into()))
     }
 
-    fn denied(code: ErrorCode, path: &str, access: Access, reason: Option<&'static str>) -> Self {
+    fn denied(code: ErrorCode, path: &str, access: Access, reason: Option<Cow<'static, str>>) -> Self {
         Self::Denied(Box::new(DeniedOperation {
             code,
             path: path.to_owned(),
@@ -69,6 +76,9 @@ impl Fault {
 
     /// Creates the fault for an error of the operating system or of `cap-std` at a path of the guest.
     pub(super) fn of_io_error(error: &io::Error, path: &str, access: Access) -> Self {
+        if let Some(reason) = refusal_reason(error) {
+            return Self::never_allowed(ErrorCode::Access, path, access, reason);
+        }
         match error.raw_os_error() {
             Some(errno) => Self::Code(code_of_errno(Errno::from_raw_os_error(errno))),
             // This is how `cap-std` reports a path or a link that leads out of its directory.

@@ -25,9 +25,9 @@ type Handle = Resource<Descriptor>;
 
 impl CallState {
     /// Returns the files of the call. Creates their tree at the first use.
-    fn file_tree(&mut self) -> Arc<FileTree> {
+    pub(crate) fn file_tree(&mut self) -> Arc<FileTree> {
         let (grants, staging_area) = (&self.grants, self.staging.as_ref());
-        let create = || Arc::new(FileTree::new(grants, staging_area));
+        let create = || Arc::new(FileTree::new(grants, staging_area, &self.protected));
         Arc::clone(self.files.get_or_insert_with(create))
     }
 

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use art_core::capability::{Access, FsRight, GrantUses};
-use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt as _};
 use rustix::io::Errno;
 
 use super::Fault;
+use super::base::{GrantBase, means_no_directory};
 use super::overlay::Overlay;
 use super::quota::Quota;
 use super::tree::GrantedPath;
@@ -22,6 +22,7 @@ pub(super) struct Mount {
     pub(super) quota: Arc<Quota>,
     /// Where changes go, if they are staged.
     overlay: Option<Arc<Overlay>>,
+    base_of_grant: Arc<GrantBase>,
     base: OnceLock<Base>,
 }
 
@@ -43,7 +44,7 @@ enum BaseKind {
     /// A file, or a path at which nothing exists.
     FileOrNothing {
         /// Whether the right leads to the path of the grant itself, and not to a path below it. If so, a link at the end of the
-        /// path is not followed, because [`Base::of_file_or_nothing`] has resolved the links in the path of the grant already.
+        /// path is not followed: where the grant leads was found out when it was made.
         is_path_of_grant: bool,
     },
 }
@@ -59,11 +60,17 @@ pub(super) struct HostPlace {
 }
 
 impl Mount {
-    pub(super) fn new(fs_right: FsRight, quota: Arc<Quota>, overlay: Option<Arc<Overlay>>) -> Self {
+    pub(super) fn new(
+        fs_right: FsRight,
+        base_of_grant: Arc<GrantBase>,
+        quota: Arc<Quota>,
+        overlay: Option<Arc<Overlay>>,
+    ) -> Self {
         Self {
             fs_right,
             quota,
             overlay,
+            base_of_grant,
             base: OnceLock::new(),
         }
     }
@@ -79,11 +86,12 @@ impl Mount {
 
     /// Records the use of something below this right. `path_in_right` is empty for the right itself.
     pub(super) fn add_use(&self, path_in_right: &str, access: Access, uses: &mut GrantUses) {
-        let grant = &self.fs_right.grant.path;
-        match path_in_right {
-            "" => uses.add_path(access.action(), grant, &self.fs_right.host_path),
-            below => uses.add_path(access.action(), grant, &self.fs_right.host_path.join(below)),
+        let grant = &self.fs_right.grant;
+        let mut path = grant.written_path_of(&self.fs_right.host_path);
+        if !path_in_right.is_empty() {
+            path.push(path_in_right);
         }
+        uses.add_path(access.action(), &grant.path, &path);
     }
 
     /// Returns whether both rights belong to the same grant.
@@ -109,14 +117,18 @@ impl Mount {
     }
 
     fn open_base(&self) -> io::Result<Base> {
-        let path_of_grant = &self.fs_right.grant.path;
-        match Dir::open_ambient_dir(path_of_grant, ambient_authority()) {
-            Ok(dir) => {
-                let path_in_dir = self.fs_right.host_path.strip_prefix(path_of_grant);
-                Base::in_directory(Arc::new(dir), path_in_dir.unwrap_or(Path::new("")))
-            }
-            Err(error) if means_no_directory(&error) => Base::of_file_or_nothing(path_of_grant),
-            Err(error) => Err(error),
+        let opened = self.base_of_grant.open()?;
+        let path_in_grant = self.fs_right.host_path.strip_prefix(self.fs_right.grant.base());
+        let path_in_grant = path_in_grant.map_err(|_outside| io::Error::from(Errno::ACCESS))?;
+        match &opened.name {
+            None => Base::in_directory(opened.dir, path_in_grant),
+            Some(name) if path_in_grant.as_os_str().is_empty() => Ok(Base {
+                path: name.clone(),
+                dir: opened.dir,
+                kind: BaseKind::FileOrNothing { is_path_of_grant: true },
+            }),
+            Some(_) if opened.exists() => Err(Errno::NOTDIR.into()),
+            Some(_) => Err(Errno::NOENT.into()),
         }
     }
 }
@@ -137,19 +149,6 @@ impl Base {
         };
         let path = path.to_owned();
         Ok(Self { dir, path, kind })
-    }
-
-    /// Returns the base of a granted path at which there is a file or nothing.
-    fn of_file_or_nothing(path_of_grant: &Path) -> io::Result<Self> {
-        let real = std::fs::canonicalize(path_of_grant).unwrap_or_else(|_| path_of_grant.to_owned());
-        let (Some(parent), Some(name)) = (real.parent(), real.file_name()) else {
-            return Err(Errno::NOENT.into());
-        };
-        Ok(Self {
-            dir: Arc::new(Dir::open_ambient_dir(parent, ambient_authority())?),
-            path: name.into(),
-            kind: BaseKind::FileOrNothing { is_path_of_grant: true },
-        })
     }
 
     fn exists(&self) -> bool {
@@ -178,11 +177,6 @@ impl Base {
             BaseKind::FileOrNothing { .. } => Err(Errno::NOENT.into()),
         }
     }
-}
-
-/// Returns whether opening a directory failed because there is a file at its path, or nothing.
-fn means_no_directory(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::NotFound)
 }
 
 impl HostPlace {

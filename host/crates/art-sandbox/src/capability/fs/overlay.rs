@@ -16,6 +16,7 @@ use art_staging::{DraftedAction, Origin, PathState, Staging, StagingError};
 use cap_std::fs::Metadata;
 
 use self::state::{ChangeKind, OverlayState};
+use super::base::GrantBase;
 use super::bindings::types::{DirectoryEntry, ErrorCode};
 use super::fault::code_of_error;
 use super::quota::Quota;
@@ -33,6 +34,7 @@ pub(crate) struct StagingArea {
 #[derive(Debug)]
 pub(super) struct Overlay {
     grant: Arc<FsGrant>,
+    base: Arc<GrantBase>,
     area: StagingArea,
     quota: Arc<Quota>,
     /// The opened granted files, the draft and the changes; present from the first use until the end of the call.
@@ -81,9 +83,11 @@ pub(super) struct OverlayOpening {
 }
 
 impl Overlay {
-    pub(super) fn new(grant: &Arc<FsGrant>, area: StagingArea, quota: Arc<Quota>) -> Self {
+    /// Creates the overlay of a grant, whose files are at `base`.
+    pub(super) fn new((grant, base): (&Arc<FsGrant>, &Arc<GrantBase>), area: StagingArea, quota: Arc<Quota>) -> Self {
         Self {
             grant: Arc::clone(grant),
+            base: Arc::clone(base),
             area,
             quota,
             state: Mutex::new(None),
@@ -100,10 +104,11 @@ impl Overlay {
     fn with_state<T>(&self, path: &Path, operation: impl FnOnce(&mut OverlayState, &str) -> Result<T>) -> Result<T> {
         let mut state = self.lock();
         if state.is_none() {
-            *state = Some(OverlayState::open(&self.grant.path, &self.area)?);
+            let base = self.base.open().map_err(|error| code_of_error(&error))?;
+            *state = Some(OverlayState::open(base, &self.area)?);
         }
         let state = state.as_mut().ok_or(ErrorCode::Io)?;
-        let path_in_grant = path.strip_prefix(&self.grant.path).ok().ok_or(ErrorCode::Access)?;
+        let path_in_grant = path.strip_prefix(self.grant.base()).ok().ok_or(ErrorCode::Access)?;
         let path_in_grant = path_in_grant.to_str().ok_or(ErrorCode::IllegalByteSequence)?;
         let path_in_dir = state.path_in_dir(path_in_grant)?;
         operation(state, &path_in_dir)
@@ -184,7 +189,7 @@ impl Overlay {
             }
             // In a granted directory, a path in the grant is also a path in the opened directory. A granted file cannot be moved,
             // because the grant has no other path.
-            let path_in_grant = to.strip_prefix(&self.grant.path).ok().and_then(Path::to_str);
+            let path_in_grant = to.strip_prefix(self.grant.base()).ok().and_then(Path::to_str);
             let new_in_dir = path_in_grant
                 .filter(|_| state.grants_directory())
                 .ok_or(ErrorCode::CrossDevice)?;

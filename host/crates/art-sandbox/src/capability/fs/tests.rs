@@ -43,6 +43,7 @@ fn tree(rights: Vec<FsRight>) -> FileTree {
             ..CallGrants::clone(&CallGrants::by_default())
         },
         None,
+        &Arc::default(),
     )
 }
 
@@ -567,7 +568,7 @@ fn staged_tree(folder: &Path, grant: FsGrant, host_path: PathBuf) -> FileTree {
         staging: Arc::new(Staging::open(&folder.join("staging")).unwrap()),
         origin: Origin::default(),
     };
-    FileTree::new(&grants, Some(&area))
+    FileTree::new(&grants, Some(&area), &Arc::default())
 }
 
 #[test]

@@ -10,9 +10,11 @@ use art_core::capability::{Access, CallGrants, Denial, FsRight, GrantUse, GrantU
 use art_staging::StagingError;
 
 use super::Fault;
+use super::base::GrantBase;
 use super::mount::Mount;
 use super::overlay::{Overlay, StagingArea};
 use super::path::{GuestPath, strip_directory};
+use super::protected::ProtectedPlaces;
 use super::quota::Quota;
 
 /// The files of one call.
@@ -24,6 +26,8 @@ pub(crate) struct FileTree {
     /// The staged changes, which wait until a person commits them: one overlay for each grant whose changes are staged
     /// (`stage = true`).
     overlays: Vec<Arc<Overlay>>,
+    /// Where the grants of the call lead.
+    bases: Vec<Arc<GrantBase>>,
     /// What the call has used of its grants, and for what.
     uses: Mutex<GrantUses>,
 }
@@ -48,18 +52,24 @@ pub(super) struct GrantedPath {
 }
 
 impl FileTree {
-    /// Creates the tree for a call. Without a staging area, the files of a grant whose changes are staged can only be read.
-    pub(crate) fn new(grants: &CallGrants, area: Option<&StagingArea>) -> Self {
+    /// Creates the tree for a call. Without a staging area, the files of a grant whose changes are staged can only be read. No
+    /// grant may lead to one of the `protected` places.
+    pub(crate) fn new(grants: &CallGrants, area: Option<&StagingArea>, protected: &Arc<ProtectedPlaces>) -> Self {
+        let bases = grant_bases(grants, protected);
         let mut quotas: Vec<Arc<Quota>> = Vec::new();
         let mut overlays: Vec<Arc<Overlay>> = Vec::new();
         let mut mounts: Vec<Arc<Mount>> = Vec::new();
         for fs_right in &grants.fs {
+            // There is a base for the grant of each right.
+            let Some(base) = bases.iter().find(|base| base.belongs_to(&fs_right.grant)) else {
+                continue;
+            };
             let quota = match quotas.iter().find(|quota| quota.belongs_to(&fs_right.grant)) {
                 Some(quota) => Arc::clone(quota),
                 None => Arc::new(Quota::new(&fs_right.grant)),
             };
             quotas.push(Arc::clone(&quota));
-            let overlay = find_or_create_overlay(fs_right, area, &quota, &mut overlays);
+            let overlay = find_or_create_overlay((fs_right, base), area, &quota, &mut overlays);
             let access = match fs_right.grant.stage && overlay.is_none() {
                 true => Access::Read,
                 false => effective_access(fs_right, &grants.fs),
@@ -68,15 +78,25 @@ impl FileTree {
                 access,
                 ..fs_right.clone()
             };
-            mounts.push(Arc::new(Mount::new(fs_right, quota, overlay)));
+            mounts.push(Arc::new(Mount::new(fs_right, Arc::clone(base), quota, overlay)));
         }
         // Of two rights with the same path, the one that allows more is found first.
         mounts.sort_by_key(|mount| std::cmp::Reverse((mount.guest_path().len(), mount.access())));
         Self {
             mounts,
             overlays,
+            bases,
             uses: Mutex::default(),
         }
+    }
+
+    /// Opens where the grants lead, before the guest runs.
+    ///
+    /// # Errors
+    /// Fails with a denial for each grant that leads through a link, or to a protected place.
+    pub(crate) fn open_bases(&self, grants: &CallGrants) -> Result<(), Vec<Denial>> {
+        let denials: Vec<_> = self.bases.iter().filter_map(|base| base.refusal(grants)).collect();
+        if denials.is_empty() { Ok(()) } else { Err(denials) }
     }
 
     /// Returns what a path leads to. `access` is what the guest wants to do there. If the right that covers the path allows
@@ -163,9 +183,20 @@ impl FileTree {
     }
 }
 
+/// Returns where the grants of the rights lead: one base for each grant.
+fn grant_bases(grants: &CallGrants, protected: &Arc<ProtectedPlaces>) -> Vec<Arc<GrantBase>> {
+    let mut bases: Vec<Arc<GrantBase>> = Vec::new();
+    for FsRight { grant, .. } in &grants.fs {
+        if !bases.iter().any(|base| base.belongs_to(grant)) {
+            bases.push(Arc::new(GrantBase::new(grant, protected)));
+        }
+    }
+    bases
+}
+
 /// Returns the overlay for the changes under a right, or `None` if they are not staged. Rights of one grant share an overlay.
 fn find_or_create_overlay(
-    fs_right: &FsRight,
+    (fs_right, base): (&FsRight, &Arc<GrantBase>),
     area: Option<&StagingArea>,
     quota: &Arc<Quota>,
     overlays: &mut Vec<Arc<Overlay>>,
@@ -174,7 +205,7 @@ fn find_or_create_overlay(
     if let Some(overlay) = overlays.iter().find(|overlay| overlay.belongs_to(&fs_right.grant)) {
         return Some(Arc::clone(overlay));
     }
-    let overlay = Arc::new(Overlay::new(&fs_right.grant, area.clone(), Arc::clone(quota)));
+    let overlay = Arc::new(Overlay::new((&fs_right.grant, base), area.clone(), Arc::clone(quota)));
     overlays.push(Arc::clone(&overlay));
     Some(overlay)
 }

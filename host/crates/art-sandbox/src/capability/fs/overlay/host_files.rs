@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use art_staging::PathState;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
 
 use super::Result;
+use crate::capability::fs::base::OpenedBase;
 use crate::capability::fs::bindings::types::{DescriptorType, ErrorCode};
 use crate::capability::fs::fault::code_of_error;
 use crate::capability::fs::listing::{MAX_ENTRIES, type_of};
@@ -24,7 +24,7 @@ type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 #[derive(Debug)]
 pub(super) struct HostFiles {
     /// The granted directory, or the directory that contains the granted file.
-    dir: Dir,
+    dir: Arc<Dir>,
     /// The name of the granted file in `dir`; empty if a directory is granted.
     name: String,
     /// The stamp of each file that the call opened, taken when it first opened the file.
@@ -32,15 +32,17 @@ pub(super) struct HostFiles {
 }
 
 impl HostFiles {
-    /// Opens the granted directory, or the directory that contains the granted file. Also returns the path of this directory.
-    pub(super) fn open(granted: &Path) -> Result<(Self, PathBuf)> {
-        let (path, name) = match granted.is_dir() {
-            true => (granted.to_owned(), String::new()),
-            false => directory_and_name(&std::fs::canonicalize(granted).unwrap_or_else(|_| granted.to_owned()))?,
-        };
-        let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(|error| code_of_error(&error))?;
-        let stamps = HashMap::new();
-        Ok((Self { dir, name, stamps }, path))
+    /// Creates the files of a grant that leads to `base`.
+    pub(super) fn new(base: OpenedBase) -> Result<Self> {
+        let name = base.name.map_or(Ok(String::new()), |name| {
+            let name = name.into_os_string().into_string();
+            name.ok().ok_or(ErrorCode::IllegalByteSequence)
+        });
+        Ok(Self {
+            dir: base.dir,
+            name: name?,
+            stamps: HashMap::new(),
+        })
     }
 
     /// Returns the name of the granted file; empty if a directory is granted.
@@ -134,15 +136,6 @@ impl HostFiles {
             found.push((name, entry.file_type().map_or(DescriptorType::Unknown, type_of)));
         }
         Ok(found)
-    }
-}
-
-/// Splits the path of a file into the path of its directory and its name.
-fn directory_and_name(path: &Path) -> Result<(PathBuf, String)> {
-    let name = path.file_name().and_then(|name| name.to_str());
-    match (path.parent(), name) {
-        (Some(parent), Some(name)) => Ok((parent.to_owned(), name.to_owned())),
-        _ => Err(ErrorCode::NoEntry),
     }
 }
 

@@ -8,6 +8,7 @@ use art_staging::{Draft, PathState};
 
 use super::host_files::HostFiles;
 use super::{Found, Result, StagingArea};
+use crate::capability::fs::base::OpenedBase;
 use crate::capability::fs::bindings::types::{DescriptorType, DirectoryEntry, ErrorCode};
 use crate::capability::fs::fault::code_of_error;
 use crate::capability::fs::quota::Quota;
@@ -42,10 +43,10 @@ pub(super) enum ChangeKind {
 }
 
 impl OverlayState {
-    /// Opens the granted directory, and a draft for it.
-    pub(super) fn open(granted: &Path, area: &StagingArea) -> Result<Self> {
-        let (host, path) = HostFiles::open(granted)?;
-        let draft = area.staging.draft(area.origin.clone(), &path);
+    /// Opens a draft for the granted directory, or for the directory that contains the granted file.
+    pub(super) fn open(base: OpenedBase, area: &StagingArea) -> Result<Self> {
+        let draft = area.staging.draft(area.origin.clone(), &base.path);
+        let host = HostFiles::new(base)?;
         let draft = draft.inspect_err(|error| tracing::error!(%error, "no changes can be staged"));
         Ok(Self {
             host,
