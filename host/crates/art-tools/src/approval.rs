@@ -1,5 +1,6 @@
 //! The operator's rules: which calls run, which wait for the decision of a person, and which are refused.
 
+mod place;
 mod rule;
 mod standing;
 
@@ -100,7 +101,7 @@ impl ApprovalPolicy {
     }
 
     /// Decides about a call of the tool that `schema` declares. `arguments` are the validated ones, defaults included. The same
-    /// call always gets the same verdict.
+    /// call always gets the same verdict while the links in its paths stay the same.
     ///
     /// Arguments that a person edited need a verdict of their own, which may refuse them.
     #[must_use]

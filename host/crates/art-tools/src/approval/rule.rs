@@ -6,7 +6,7 @@ use art_core::tool::{RiskLevel, ToolSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Verdict;
+use super::{Verdict, place};
 use crate::glob::Glob;
 use crate::scalar::scalar_text;
 
@@ -30,8 +30,11 @@ pub struct ApprovalRule {
     /// Patterns for arguments, each at a JSON pointer: `{ "/path" = "/etc/*" }`. A pattern is compared with the text of a string,
     /// number, boolean or null. Equal numbers have the same text, so `10` also matches `10.0`.
     ///
-    /// A string is compared as the model wrote it. `*` matches `/` as well, and `/tmp/../etc` matches `/tmp/*`, so a rule that
-    /// allows calls by path relies on the sandbox of the tool.
+    /// A pattern with a `/`, other than that of an address (`https://..`), is a pattern of paths, in which `~` is the home directory
+    /// and `*` matches `/` as well. It is compared with the path in normal form (absolute, without empty parts, `.` and `..`) and
+    /// with the path to which all its links lead. An `allow` rule matches only if both match, and an `ask` or `refuse` rule if
+    /// either does, or if the text matches as the model wrote it. Without a `/`, the text is compared as it is written, and, if it
+    /// is the path of a link, the path to which this leads.
     ///
     /// If an argument is missing, or is an array or an object, the host cannot know what it means to the tool. Then the
     /// condition on this argument counts as met in an `ask` or `refuse` rule, and as not met in an `allow` rule.
@@ -109,7 +112,7 @@ impl ApprovalRule {
     fn matches_argument(&self, argument: Option<&Value>, glob: &Glob) -> bool {
         let matches_incomparable = self.action != ApprovalAction::Allow;
         match argument.map(scalar_text) {
-            Some(Some(text)) => glob.matches(&text),
+            Some(Some(text)) => place::matches(self.action, glob, &text),
             Some(None) => matches_incomparable,
             None => matches_incomparable && !self.skip_missing,
         }

@@ -1,10 +1,13 @@
 //! Calls that a person has approved for the future.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use art_core::suspension::{SuspendedCall, SuspensionCause};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::place::Place;
 
 /// Maximum size of a standing approval, in bytes of JSON.
 pub const MAX_STANDING_BYTES: usize = 16 << 10;
@@ -24,6 +27,10 @@ pub struct StandingApproval {
     /// What each argument may be. A call with an argument that is not listed does not match. Absent means any arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<BTreeMap<String, AllowedValue>>,
+    /// Where the arguments that are paths led when the call was approved, with every link followed. A call does not match if one of
+    /// its arguments leads elsewhere by then.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub places: BTreeMap<String, PathBuf>,
     /// The person for whom the approval holds; absent on a host with a single user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
@@ -90,10 +97,12 @@ impl StandingApproval {
         if !matches!(asked.cause, SuspensionCause::Rule { .. }) {
             return Err(StandingError::ToolAsks { tool });
         }
+        let arguments = allowed_arguments(&asked.call.arguments, scope)?;
         let approval = Self {
             tool,
             tool_digest: asked.tool_digest.clone(),
-            arguments: allowed_arguments(&asked.call.arguments, scope)?,
+            places: arguments.as_ref().map(places).unwrap_or_default(),
+            arguments,
             user_id,
         };
         let bytes = serde_json::to_vec(&approval).map_or(usize::MAX, |text| text.len());
@@ -112,8 +121,38 @@ impl StandingApproval {
             && self
                 .arguments
                 .as_ref()
-                .is_none_or(|allowed| are_all_allowed(allowed, arguments))
+                .is_none_or(|allowed| are_all_allowed(allowed, arguments) && self.leads_to_same_places(allowed))
     }
+
+    /// Returns whether the arguments that have to be the same still lead to where they led when the call was approved.
+    fn leads_to_same_places(&self, allowed: &BTreeMap<String, AllowedValue>) -> bool {
+        fixed_texts(allowed).all(|(name, text)| {
+            let place = Place::of(text);
+            match (self.places.get(name), place) {
+                (Some(known), place) => place.is_some_and(|place| place.resolved == *known),
+                // A text that was no path then, or at whose path nothing existed, must not have become a link.
+                (None, place) => place.is_none_or(|place| !place.normal.is_symlink()),
+            }
+        })
+    }
+}
+
+/// Returns where the arguments that may be paths lead now: texts with a `/`, and names of files that exist.
+fn places(allowed: &BTreeMap<String, AllowedValue>) -> BTreeMap<String, PathBuf> {
+    let place = |(name, text): (&String, &str)| {
+        let place = Place::of(text)?;
+        let is_path = text.contains('/') || place.normal.symlink_metadata().is_ok();
+        is_path.then(|| (name.clone(), place.resolved))
+    };
+    fixed_texts(allowed).filter_map(place).collect()
+}
+
+/// Returns the arguments that have to be a certain text.
+fn fixed_texts(allowed: &BTreeMap<String, AllowedValue>) -> impl Iterator<Item = (&String, &str)> {
+    allowed.iter().filter_map(|(name, value)| match value {
+        AllowedValue::Is(Value::String(text)) => Some((name, text.as_str())),
+        AllowedValue::Is(_) | AllowedValue::Any => None,
+    })
 }
 
 /// Returns what each argument of later calls may be, or `None` if later calls may have any arguments.

@@ -135,3 +135,24 @@ fn an_approval_is_unchanged_after_writing_and_reading() {
     insta::assert_snapshot!(text, @r#"{"tool":"echo","toolDigest":"blake3:1","arguments":{"none":{"is":null},"text":"any"}}"#);
     assert_eq!(serde_json::from_str::<StandingApproval>(&text).unwrap(), approval);
 }
+
+#[test]
+fn an_approval_ends_when_an_approved_path_becomes_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap();
+    std::fs::create_dir(path.join("n")).unwrap();
+    std::fs::write(path.join("n/a.txt"), "").unwrap();
+    let arguments = |name: &str| json!({"path": path.join(name), "text": "a"});
+    let approvals =
+        ["n/a.txt", "n/new.txt"].map(|name| (name, approval(arguments(name), &StandingScope::SameArguments)));
+    for (name, approval) in &approvals {
+        assert!(matches(approval, &arguments(name)), "{name}");
+        // Another spelling is another question.
+        assert!(!matches(approval, &arguments(&format!("./{name}"))), "{name}");
+    }
+    std::fs::rename(path.join("n"), path.join("moved")).unwrap();
+    std::os::unix::fs::symlink("moved", path.join("n")).unwrap();
+    for (name, approval) in &approvals {
+        assert!(!matches(approval, &arguments(name)), "{name}");
+    }
+}
