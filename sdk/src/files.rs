@@ -69,9 +69,9 @@ pub fn explain(path: &str, error: &io::Error) -> ToolError {
         ErrorKind::NotFound => ToolError::not_found(format_args!(
             "there is no `{path}`: check the spelling, or list its directory"
         )),
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => ToolError::permission_denied(format_args!(
-            "this is not allowed for `{path}`: do not try again; the operator has to grant it"
-        )),
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            ToolError::permission_denied(format_args!("this is not allowed for `{path}`: do not try again"))
+        }
         ErrorKind::IsADirectory => ToolError::validation(format_args!("`{path}` is a directory: name a file in it")),
         ErrorKind::NotADirectory => ToolError::validation(format_args!(
             "a part of `{path}` is a file, not a directory: check the path"

@@ -80,6 +80,7 @@ fn change(operation: &str, path: &str, extra: &str) -> io::Result<()> {
         "hard_link" => fs::hard_link(path, extra),
         "symlink" => symlink(extra, path),
         "trap" => std::process::abort(),
+        "panic" => panic_after_looking_for_source(extra),
         _ => Err(io::Error::other(format!("there is no operation `{operation}`"))),
     }
 }
@@ -87,6 +88,13 @@ fn change(operation: &str, path: &str, extra: &str) -> io::Result<()> {
 /// Parses a number. A text that is not a number gives 0.
 fn number(text: &str) -> u64 {
     text.parse().unwrap_or_default()
+}
+
+/// Panics as an interpreter does: it first looks for its source, to show the line of the error.
+#[expect(clippy::panic, reason = "a test needs a guest that panics")]
+fn panic_after_looking_for_source(message: &str) -> ! {
+    drop(fs::read("/program/source.py"));
+    panic!("{message}")
 }
 
 fn file_type_name(file_type: fs::FileType) -> String {

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use addresses::is_public;
 pub use authority::{Authority, BaseDirs};
-pub use denial::{Denial, MAX_DENIALS};
+pub use denial::{Denial, MAX_DENIALS, revoke_command};
 pub use fs::{FsGrant, PathProblem, guest_path};
 pub use grants::{CallGrants, FsRight, HttpRight, LinkSet};
 pub use http::{HttpGrant, HttpScope, InvalidHttpAddress, RequestTarget, SecretHeader, check_method};

@@ -461,7 +461,16 @@ impl ToolExecutor for Plugin {
         let grants = self.authority.grants_for(arguments)?;
         if !grants.fs.is_empty() {
             let without_staging = None;
-            FileTree::new(&grants, without_staging, self.sandbox.protected()).open_bases(&grants)?;
+            let files = FileTree::new(&grants, without_staging, self.sandbox.protected());
+            files.open_bases(&grants)?;
+            // A person should not be asked about a change that cannot be made.
+            let denials = match self.authority.names_files_in_arguments() {
+                true => files.system_denials(),
+                false => Vec::new(),
+            };
+            if !denials.is_empty() {
+                return Err(denials);
+            }
         }
         Ok(grants)
     }

@@ -7,12 +7,13 @@ use art_core::JsonObject;
 use art_core::capability::Denial;
 use art_core::error::ToolErrorCode as Code;
 use art_core::outcome::{Attachment, Ending, EndingKind, Failure, Success, Suspension};
-use art_core::text::truncate;
+use art_core::text::{printable, truncate};
 use art_core::tool::{AttachmentInfo, ParsedToolCall, Source, ToolResult, ToolStatus};
 use serde_json::Value;
 
 use crate::assist;
 use crate::compiled::RegisteredTool;
+use crate::executor::CheckedCall;
 use crate::form::{ToolQuestion, question_of_grant, question_of_tool};
 use crate::parse;
 use crate::report::{ToolReport, about_tool};
@@ -24,6 +25,10 @@ const MAX_TITLE_CHARS: usize = 500;
 const DEFAULT_MESSAGE: &str = "Unknown execution error";
 /// Maximum length of an error message, in characters.
 const MAX_MESSAGE_CHARS: usize = 8_000;
+/// Maximum number of lines of standard error that an error message has.
+const MAX_STDERR_LINES: usize = 10;
+/// Maximum length of these lines, in characters.
+const MAX_STDERR_CHARS: usize = 1_000;
 /// Maximum size of each value that accompanies an output (metadata, sources, parts of a suspension), in bytes.
 const MAX_METADATA_BYTES: usize = 64 << 10;
 /// Maximum length of an identifier, a file name or a media type that a tool chose, in characters.
@@ -90,8 +95,38 @@ pub(crate) fn report_without_tool_result(call: &ParsedToolCall, ending: &Ending)
     ToolReport::error(call, ending.into(), code, text)
 }
 
+/// Adds what a call that ran was denied, and the end of its standard error if it broke off. Whatever a tool reports itself may
+/// follow from any denial. A call that broke off may only follow from some of them: the others are mentioned, and are no denials
+/// of the call.
+pub(crate) fn add_denials_of_run(report: &mut ToolReport, denials: Vec<Denial>, call: &CheckedCall, stderr: &str) {
+    if !matches!(report.ending, EndingKind::Trap | EndingKind::InvalidOutput) {
+        return add_denials(report, denials);
+    }
+    let may_explain = |denial: &Denial| call.grants().may_explain_trap(denial, &call.call().arguments);
+    let (explaining, others): (Vec<_>, Vec<_>) = denials.into_iter().partition(may_explain);
+    if let Some(error) = &mut report.result.error {
+        if let Some(lines) = last_lines(stderr) {
+            error.push_str(&format!("; its standard error ends with: {lines}"));
+        }
+        if explaining.is_empty() && !others.is_empty() {
+            error.push_str(&format!(" (before that, it was denied to {})", list(&others)));
+        }
+    }
+    add_denials(report, explaining);
+}
+
+/// Returns the last lines of a text that are not empty, or `None` if there is none.
+fn last_lines(text: &str) -> Option<String> {
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let last = lines.get(lines.len().saturating_sub(MAX_STDERR_LINES)..)?.join("\n");
+    let excess = last.chars().count().saturating_sub(MAX_STDERR_CHARS);
+    let end: String = last.chars().skip(excess).collect();
+    (!end.is_empty()).then(|| printable(&end))
+}
+
 /// Adds the `denials`: what the call was not allowed to do. If they may be the reason why the call failed, its error also lists
-/// them, names the commands with which a person can allow them, and tells the model not to make the same call again.
+/// them, names the commands with which a person can allow them, and tells the model not to make the same call again. A call that
+/// only the operating system denied something is an I/O error.
 pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
     let may_be_reason = !denials.is_empty() && may_follow_from_denials(report.ending);
     if let (Some(error), true) = (&mut report.result.error, may_be_reason) {
@@ -99,9 +134,12 @@ pub(crate) fn add_denials(report: &mut ToolReport, denials: Vec<Denial>) {
             error.push('.');
         }
         error.push_str(&describe_denials(&denials));
-        report.result.code = Some(Code::PermissionDenied);
+        let by_system = denials.iter().all(|denial| denial.by_system);
+        (report.ending, report.result.code) = match by_system {
+            true => (EndingKind::Failure, Some(Code::IoError)),
+            false => (EndingKind::Denied, Some(Code::PermissionDenied)),
+        };
         report.result.metadata.retryable = false;
-        report.ending = EndingKind::Denied;
     }
     report.result.metadata.denials = denials;
 }
@@ -116,7 +154,10 @@ const fn may_follow_from_denials(ending: EndingKind) -> bool {
 }
 
 fn describe_denials(denials: &[Denial]) -> String {
-    let list: Vec<_> = denials.iter().map(ToString::to_string).collect();
+    if denials.iter().all(|denial| denial.by_system) {
+        let list = list(denials);
+        return format!(" The operating system denied: {list}. Do not make the same call again.");
+    }
     let commands: BTreeSet<_> = denials.iter().filter_map(|denial| denial.command.as_deref()).collect();
     let advice = if commands.is_empty() {
         "Do not make the same call again.".to_owned()
@@ -124,7 +165,12 @@ fn describe_denials(denials: &[Denial]) -> String {
         let commands = Vec::from_iter(commands).join("`, `");
         format!("Only a person can allow this, with `{commands}`: say so, and do not make the same call again.")
     };
-    format!(" The host denied: {}. {advice}", list.join("; "))
+    format!(" The host denied: {}. {advice}", list(denials))
+}
+
+fn list(denials: &[Denial]) -> String {
+    let list: Vec<_> = denials.iter().map(ToString::to_string).collect();
+    list.join("; ")
 }
 
 /// Returns the report of a call that was not run because it lacks a grant. If a person could give the grant, the report contains

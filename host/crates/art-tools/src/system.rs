@@ -19,7 +19,7 @@ use crate::config::SystemConfig;
 use crate::executor::CheckedCall;
 use crate::form::{FeedbackErrors, check_feedback_with_input_limit, question_of_rule};
 use crate::offload::{TimeBudget, offload};
-use crate::output::{add_denials, report, report_without_tool_result};
+use crate::output::{add_denials_of_run, report, report_without_tool_result};
 use crate::progress::CallProgress;
 use crate::queue::Queue;
 use crate::registry::ToolRegistry;
@@ -302,7 +302,7 @@ async fn report_outcome(
         cancel: admitted.cancel(),
     };
     let mut report = report_without_blocking(admitted.call(), tool, ending, budget).await;
-    add_denials(&mut report, denials);
+    add_denials_of_run(&mut report, denials, admitted, &log.stderr);
     usage.wall_us = usage.wall_us.saturating_add(micros(start.elapsed()));
     ToolReport {
         usage,

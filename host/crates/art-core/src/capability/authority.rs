@@ -158,6 +158,13 @@ impl Authority {
         requested && granted
     }
 
+    /// Returns whether the tool requests files that its arguments name.
+    #[must_use]
+    pub fn names_files_in_arguments(&self) -> bool {
+        let is_named = |request: &CapabilityRequest| matches!(request, CapabilityRequest::Fs { path: Some(_), .. });
+        self.requests().iter().any(is_named)
+    }
+
     fn depends_on_arguments(&self) -> bool {
         self.requests().iter().any(|request| {
             matches!(
@@ -466,6 +473,25 @@ mod tests {
             .grants_for(&json!({}))
             .unwrap();
         assert!(grants.fs.is_empty() && grants.http.is_empty());
+    }
+
+    #[test]
+    fn a_call_that_breaks_off_follows_only_from_denials_of_what_its_arguments_name_or_of_changes() {
+        let grants = authority_to_read_notes().grants_for(&json!({})).unwrap();
+        let explains = |denial: &Denial| {
+            let arguments = json!({"path": "~/notes/a.txt", "more": [{"name": "b.txt"}, "work", "", "/"]});
+            grants.may_explain_trap(denial, &arguments)
+        };
+        let read = |path: &str| Denial::of_path("reader", path, Access::Read);
+        for path in ["/home/me/notes/a.txt", "/data/b.txt", "/home/me/work/work/c", "/x/work"] {
+            assert!(explains(&read(path)), "{path}");
+        }
+        for path in ["/app.py", "/usr/lib/python3/traceback.py", "/home/me/notes"] {
+            assert!(!explains(&read(path)), "{path}");
+        }
+        assert!(explains(&Denial::of_path("reader", "/app.py", Access::ReadWrite)));
+        let target = RequestTarget::parse("https://example.com/").unwrap();
+        assert!(explains(&Denial::of_http_request("reader", "GET", &target)));
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub struct Denial {
     /// secret. Absent if no command can allow it, or if the resource is too long for a command or has a control character.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// Whether the operating system denied it, and not this host. No grant changes that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_system: bool,
 }
 
 impl Denial {
@@ -46,16 +49,6 @@ impl Denial {
         };
         let command = format!("art grant add {tool} {option} {}", quote_for_shell(path));
         Self::new(Capability::Fs, action, path, "no grant covers it").with_command(command)
-    }
-
-    /// Creates a denial of everything that a grant covers. Its command makes the grant again.
-    #[must_use]
-    pub fn of_grant(tool: &str, grant: &FsGrant) -> Self {
-        let mut denial = Self::of_path(tool, &grant.path.to_string_lossy(), grant.access);
-        if let (true, Some(command)) = (grant.stage, &mut denial.command) {
-            command.push_str(" --stage");
-        }
-        denial
     }
 
     /// Creates the denial of an HTTP request that no grant covers.
@@ -102,6 +95,16 @@ impl Denial {
             resource: crate::text::truncate(resource, MAX_RESOURCE_CHARS),
             reason: reason.to_owned(),
             command: None,
+            by_system: false,
+        }
+    }
+
+    /// Creates the denial of something that the operating system does not allow, although it is granted.
+    #[must_use]
+    pub fn by_system(path: &str, access: Access, reason: &str) -> Self {
+        Self {
+            by_system: true,
+            ..Self::new(Capability::Fs, access.action(), path, reason)
         }
     }
 
@@ -141,6 +144,15 @@ impl fmt::Display for Denial {
         let line = format!("{} `{}`: {}", self.action, self.resource, self.reason);
         f.write_str(&printable(&line.replace(['\n', '\r', '\t'], " ")))
     }
+}
+
+/// Returns the command that removes the grant of a path.
+#[must_use]
+pub fn revoke_command(tool: &str, grant: &FsGrant) -> String {
+    format!(
+        "art grant revoke {tool} {}",
+        quote_for_shell(&grant.path.to_string_lossy())
+    )
 }
 
 /// Returns the command that grants HTTP requests with `method` to the origin of `target`. With `private`, the granted host may

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::fs::absolute_path;
 use super::http::{HttpScope, RequestTarget};
 use super::{Access, BaseDirs, Capability, Denial, FsGrant, HttpGrant};
 
@@ -157,6 +159,30 @@ impl CallGrants {
             );
         }
         Denial::of_path(&self.tool, &shown, access)
+    }
+
+    /// Returns whether a denial may be why a call with these arguments broke off without a result of its tool. Reading a file that
+    /// no argument names is no such reason: interpreters look for files of their own, also on the way to report an error.
+    #[must_use]
+    pub fn may_explain_trap(&self, denial: &Denial, arguments: &Value) -> bool {
+        denial.capability != Capability::Fs
+            || denial.action != Access::Read.action()
+            || self.is_named(Path::new(&denial.resource), arguments)
+    }
+
+    /// Returns whether one of the texts in the arguments names a file, its last parts, or a directory above it.
+    fn is_named(&self, path: &Path, arguments: &Value) -> bool {
+        match arguments {
+            Value::String(text) => {
+                let named = absolute_path(text, self.base_dirs.home.as_deref(), &self.base_dirs.current);
+                // Everything ends with the empty text, and is below the root.
+                let is_below = named.is_ok_and(|named| named.parent().is_some() && path.starts_with(named));
+                is_below || !text.is_empty() && path.ends_with(text)
+            }
+            Value::Array(items) => items.iter().any(|item| self.is_named(path, item)),
+            Value::Object(fields) => fields.values().any(|field| self.is_named(path, field)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        }
     }
 
     /// Returns the denial of an HTTP request that no right covers.

@@ -26,6 +26,7 @@ mod quota;
 mod record;
 mod status;
 mod stream;
+mod system;
 #[cfg(test)]
 mod tests;
 mod tree;

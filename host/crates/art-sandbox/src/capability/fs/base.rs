@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use art_core::capability::{CallGrants, Capability, Denial, FsGrant};
+use art_core::capability::{CallGrants, Capability, Denial, FsGrant, revoke_command};
 use art_files::{LinkInPath, is_link, open_directory_without_links};
 use cap_std::fs::Dir;
 use rustix::io::Errno;
@@ -85,8 +85,12 @@ impl GrantBase {
         let action = self.grant.access.action();
         let path = self.grant.path.to_string_lossy();
         let reason = refusal_reason(&error)?;
-        let reason = match LinkInPath::in_error(&error).and(Denial::of_grant(&grants.tool, &self.grant).command) {
-            Some(command) => format!("{reason} (hint: `{command}` grants that to which it leads now)"),
+        let reason = match LinkInPath::in_error(&error) {
+            // Whoever made the link may want another place to be granted, so no command is suggested that grants it.
+            Some(_) => {
+                let command = revoke_command(&grants.tool, &self.grant);
+                format!("{reason} (hint: look where it leads; `{command}` removes the grant)")
+            }
             None => reason,
         };
         Some(Denial::new(Capability::Fs, action, &path, &reason))

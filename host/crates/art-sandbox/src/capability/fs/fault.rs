@@ -30,6 +30,8 @@ pub(crate) struct DeniedOperation {
     access: Access,
     /// The reason, if no grant could allow the operation; `None` if the operator may grant it.
     reason: Option<Cow<'static, str>>,
+    /// Whether the operating system does not allow it.
+    by_system: bool,
 }
 
 impl DeniedOperation {
@@ -37,6 +39,7 @@ impl DeniedOperation {
     pub(super) fn into_parts(self, grants: &CallGrants) -> (ErrorCode, Denial) {
         let denial = grants.denial_of_path(&self.path, self.access);
         let denial = match self.reason {
+            Some(reason) if self.by_system => Denial::by_system(&denial.resource, self.access, &reason),
             Some(reason) => Denial::new(Capability::Fs, &denial.action, &denial.resource, &reason),
             None => denial,
         };
@@ -71,6 +74,18 @@ impl Fault {
             path: path.to_owned(),
             access,
             reason,
+            by_system: false,
+        }))
+    }
+
+    /// Creates the fault for an operation that the operating system does not allow.
+    pub(super) fn by_system(error: &io::Error, path: &str, access: Access, reason: String) -> Self {
+        Self::Denied(Box::new(DeniedOperation {
+            code: code_of_error(error),
+            path: path.to_owned(),
+            access,
+            reason: Some(reason.into()),
+            by_system: true,
         }))
     }
 

@@ -13,6 +13,7 @@ use super::Fault;
 use super::base::{GrantBase, means_no_directory};
 use super::overlay::Overlay;
 use super::quota::Quota;
+use super::system::denial_reason;
 use super::tree::GrantedPath;
 
 /// A right of the call, with the directory beneath which its files are opened.
@@ -82,6 +83,15 @@ impl Mount {
 
     pub(super) fn access(&self) -> Access {
         self.fs_right.access
+    }
+
+    /// Returns the path of the right on the host, beneath the path of the grant as the operator wrote it.
+    pub(super) fn written_path(&self) -> String {
+        let grant = &self.fs_right.grant;
+        grant
+            .written_path_of(&self.fs_right.host_path)
+            .to_string_lossy()
+            .into_owned()
     }
 
     /// Records the use of something below this right. `path_in_right` is empty for the right itself.
@@ -233,7 +243,12 @@ impl GrantedPath {
 
     /// Creates the fault for an error at this path. If the fault is a denial, it names `access`.
     pub(super) fn fault(&self, error: &io::Error, access: Access) -> Fault {
-        Fault::of_io_error(error, self.path.as_str(), access)
+        let place = || self.mount.place(&self.path_in_right).ok();
+        let metadata = || place().and_then(|place| place.metadata(true).ok());
+        match denial_reason(error, None).and_then(|_| denial_reason(error, metadata().as_ref())) {
+            Some(reason) => Fault::by_system(error, self.path.as_str(), access, reason),
+            None => Fault::of_io_error(error, self.path.as_str(), access),
+        }
     }
 }
 

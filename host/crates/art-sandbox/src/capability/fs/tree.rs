@@ -99,6 +99,11 @@ impl FileTree {
         if denials.is_empty() { Ok(()) } else { Err(denials) }
     }
 
+    /// Returns the rights of the call, the longest path first.
+    pub(super) fn mounts(&self) -> &[Arc<Mount>] {
+        &self.mounts
+    }
+
     /// Returns what a path leads to. `access` is what the guest wants to do there. If the right that covers the path allows
     /// `access`, this is noted as a use of the grant. If the right does not allow it, the path is returned nevertheless, and the
     /// caller must refuse the operation. Fails if the path is neither covered by a right nor above one. The denial then names
