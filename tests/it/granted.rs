@@ -80,6 +80,17 @@ impl GrantedFolder {
         self.tool.execute(&call).await
     }
 
+    /// Makes a call with these steps, and returns its outcome as text. Returns an empty text if the call is not authorised.
+    pub(crate) async fn call_unless_refused(&self, steps: &[[&str; 3]]) -> String {
+        let arguments = json!({ "steps": steps });
+        let Ok(grants) = self.tool.authorize(&arguments) else {
+            return String::new();
+        };
+        let call =
+            CheckedCall::for_test_with_grants(tool_call(arguments), Limits::EXECUTE, grants, CancellationToken::new());
+        format!("{:?}", self.tool.execute(&call).await.ending)
+    }
+
     /// Replays a call. `recorded` is its record: the answers of the host that the call got.
     pub(crate) async fn replay(&self, steps: &[[&str; 3]], recorded: &Intake) -> Replayed {
         let call = CheckedCall::for_test(tool_call(json!({ "steps": steps })), Limits::EXECUTE);

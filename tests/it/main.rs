@@ -68,6 +68,7 @@ mod loading_schema;
 mod local_server;
 mod many_tools;
 mod models;
+mod nested_grants; // Grants that run through other grants or through links.
 mod no_network;
 mod odd_files;
 mod overrun;

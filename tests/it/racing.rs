@@ -6,10 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
+use art_core::capability::{Access, FsGrant};
+use art_tools::executor::ToolExecutor;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
+use serde_json::json;
 
-use crate::granted::{GrantedFolder, deny_openat2, writable_folder};
+use crate::granted::{GrantedFolder, deny_openat2, folder_with_grants, writable_folder};
 use crate::harness::run_alone;
 
 /// Number of calls after which a test fails if none of them has seen both the directory and the link of [`start_exchanging`].
@@ -79,6 +82,26 @@ async fn assert_tool_stays_in_granted_folder() {
 #[tokio::test]
 async fn a_directory_that_becomes_a_link_again_and_again_never_leads_out() {
     assert_tool_stays_in_granted_folder().await;
+}
+
+#[tokio::test]
+async fn a_grant_whose_path_becomes_a_link_again_and_again_never_leads_out() {
+    let granted = folder_with_grants(|notes| vec![FsGrant::new(notes.join("way"), Access::ReadWrite)]);
+    let exchanging = start_exchanging(&granted);
+    let path = granted.path("notes/way/outside.txt");
+    for _ in 0..MAX_CALLS * 10 {
+        let outcome = granted.call_unless_refused(&[["race", &path, "3"]]).await;
+        assert!(!outcome.contains("canary"), "{outcome}");
+        assert_eq!(fs::read_to_string(granted.path("outside.txt")).unwrap(), "canary");
+    }
+    drop(exchanging);
+    // Once the link stays, every call is refused.
+    let (way, link) = (granted.path("notes/way"), granted.path("notes/link"));
+    if !fs::symlink_metadata(&way).unwrap().is_symlink() {
+        renameat_with(CWD, &way, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+    }
+    let arguments = json!({"steps": [["race", path, "3"]]});
+    assert!(granted.tool.authorize(&arguments).is_err());
 }
 
 #[test]

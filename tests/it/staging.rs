@@ -174,6 +174,32 @@ fn staged_changes_of_line_endings_and_of_a_byte_order_mark_are_shown() {
 }
 
 #[test]
+fn a_commit_does_not_follow_a_link_that_has_replaced_the_granted_directory() {
+    let scene = Scene::new();
+    let run = scene.stage_changes();
+    let (folder, other) = (scene.path(""), TempDir::new().unwrap());
+    fs::create_dir(other.path().join("sub")).unwrap();
+    fs::write(other.path().join("a.txt"), "first\n").unwrap();
+    fs::write(other.path().join("sub/b.txt"), "second\n").unwrap();
+    let moved = folder.with_extension("moved");
+    fs::rename(&folder, &moved).unwrap();
+    std::os::unix::fs::symlink(other.path(), &folder).unwrap();
+    let refused = scene.art(&["changes", "commit", &run]);
+    assert_ne!(refused.code(), 0, "{refused}");
+    assert!(
+        refused
+            .stderr()
+            .contains(&format!("`{}` is a symbolic link", folder.display())),
+        "{refused}"
+    );
+    assert_eq!(fs::read_to_string(other.path().join("a.txt")).unwrap(), "first\n");
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&moved, &folder).unwrap();
+    let committed = scene.art(&["changes", "commit", &run]);
+    assert_eq!(committed.code(), 0, "{committed}");
+}
+
+#[test]
 fn staged_changes_that_are_dropped_change_no_file() {
     let scene = Scene::new();
     let run = scene.stage_changes();
