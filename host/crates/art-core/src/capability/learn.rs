@@ -473,7 +473,10 @@ mod tests {
                 .policy,
             empty_policy
         );
-        assert_eq!(observed.learn(&current_policy, None, |_| false).policy, empty_policy);
+        assert_eq!(
+            observed.learn(&current_policy, None, |_| false, Path::to_owned).policy,
+            empty_policy
+        );
         assert_ne!(
             observed.learn(&current_policy, None, |_| true, Path::to_owned).policy,
             empty_policy
