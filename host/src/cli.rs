@@ -219,7 +219,7 @@ const CONFIG_HELP: &str = "\
 Example:
   art config
 
-Keys of `art.toml`, with their default or an example:
+Only the `art.toml` of the home is read, never one of the current folder. Its keys, with their default or an example:
   plugins = \"plugins\"            folder with the components; relative to the file
   model = \"embedded\"             PROVIDER[:MODEL]
   system_prompt = \"Be brief.\"    added to the instructions of every question; or a table with `content`

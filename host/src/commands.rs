@@ -23,7 +23,9 @@ mod show_config;
 mod thread;
 mod tool;
 
+use std::ffi::OsString;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -31,6 +33,7 @@ use art_core::Timestamp;
 use art_runtime::compose::open_store_read_only;
 use art_runtime::config::{self, Config, Origin, Overrides};
 use art_runtime::error::in_one_line;
+use art_runtime::plugins::UnreadGrants;
 use art_runtime::{Runtime, RuntimeBuilder};
 use art_sandbox::{CompilerProgram, ConfinementProbe};
 use clap::{CommandFactory, FromArgMatches};
@@ -196,8 +199,10 @@ fn load_config(global: &GlobalOptions) -> Result<Config, CommandError> {
     Ok(config)
 }
 
-/// Fails if the plugins folder was set explicitly and does not exist. The default folder is created with the first tool.
+/// Fails if the plugins folder was set explicitly and does not exist. The default folder is created with the first tool. Notes
+/// that the components in `./plugins` are not used, if there are any.
 fn check_plugins_folder(config: &Config) -> Result<(), CommandError> {
+    note_local_plugins(config);
     let folder = &config.plugins.value;
     if config.plugins.origin == Origin::Default || folder.exists() {
         return Ok(());
@@ -206,6 +211,31 @@ fn check_plugins_folder(config: &Config) -> Result<(), CommandError> {
     Err(CommandError::Usage(format!(
         "there is no plugins folder `{folder}` (hint: correct the path, or create it with `art plugin build`)"
     )))
+}
+
+/// Notes that the components in `./plugins` are not used, unless the folder is in use or nobody would miss them. The current
+/// directory may be the work of somebody else, so a person has to name the folder.
+fn note_local_plugins(config: &Config) {
+    let local = Path::new("plugins");
+    let in_use = &config.plugins.value;
+    let is_same = |a: &Path, b: &Path| a.canonicalize().is_ok_and(|a| b.canonicalize().is_ok_and(|b| a == b));
+    if config.plugins.origin != Origin::Default || is_same(local, in_use) {
+        return;
+    }
+    let entries = std::fs::read_dir(local).into_iter().flatten().flatten();
+    let is_missing = |name: &OsString| {
+        Path::new(name).extension().is_some_and(|extension| extension == "wasm") && !in_use.join(name).exists()
+    };
+    if entries.map(|entry| entry.file_name()).any(|name| is_missing(&name)) {
+        render::note(
+            "the components in `./plugins` are not used (hint: `--plugins ./plugins` uses them, if you trust them)",
+        );
+    }
+}
+
+/// Notes the files that look like grants of components, and are not read.
+fn note_unread_grants(unread: &[UnreadGrants]) {
+    unread.iter().for_each(|unread| render::note(&unread.to_string()));
 }
 
 /// Opens the runtime with its model. A person at the terminal may be asked for grants.
@@ -262,7 +292,9 @@ async fn build_runtime(
         .model_is_chosen(config.model.origin == Origin::Flag)
         .config(config)
         .on_compile_progress(move |compiled| display.show(compiled));
-    Ok(builder.build().await?)
+    let runtime = builder.build().await?;
+    note_unread_grants(&runtime.toolbox.unread);
+    Ok(runtime)
 }
 
 /// Returns the current time.

@@ -66,7 +66,7 @@ impl Scene {
 
     /// Returns the stored grants of `reads_file`, or an empty text if it has none.
     fn reads_file_grants(&self) -> String {
-        fs::read_to_string(self.home.plugins().join("reads_file.toml")).unwrap_or_default()
+        self.home.grants("reads_file")
     }
 }
 
@@ -133,11 +133,11 @@ fn a_tool_whose_grants_are_invalid_is_refused() {
     for text in [
         "[[fs]]\npath = 1",
         "everything = true",
-        // The digest of the component is missing.
-        "[[fs]]\npath = \"/data\"",
+        "component = \"\"",
+        "tool = 1",
         "clock = true\nclock = false",
     ] {
-        fs::write(scene.home.plugins().join("reads_file.toml"), text).unwrap();
+        scene.home.store_grants("reads_file", text);
         let listed = scene.home.art(&["tool", "list"]);
         // A refused tool is listed by the name of its file, with the reason.
         assert!(listed.stdout().contains("reads_file.wasm: "), "{text}: {listed}");
@@ -204,7 +204,7 @@ fn call_until_grant_question(scene: &Scene) -> Terminal {
 
 /// Returns the stored grants of `file_read`, or an empty text if it has none.
 fn file_read_grants(scene: &Scene) -> String {
-    fs::read_to_string(scene.home.plugins().join("file_read.toml")).unwrap_or_default()
+    scene.home.grants("file_read")
 }
 
 #[test]

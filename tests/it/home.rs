@@ -76,6 +76,34 @@ impl Home {
         fs::copy(component_path, self.plugins().join(format!("{name}.wasm"))).unwrap();
     }
 
+    /// Returns the path of the file with the grants of a tool, or `None` if there is none.
+    pub(crate) fn grants_path(&self, tool: &str) -> Option<PathBuf> {
+        let entries = fs::read_dir(self.dir.path().join("grants")).into_iter().flatten();
+        let mut paths = entries.map(|entry| entry.unwrap().path());
+        let line = format!("tool = \"{tool}\"\n");
+        paths.find(|path| {
+            path.extension().is_some_and(|extension| extension == "toml")
+                && fs::read_to_string(path).unwrap().contains(&line)
+        })
+    }
+
+    /// Returns the text of the file with the grants of a tool, which is empty if there is none.
+    pub(crate) fn grants(&self, tool: &str) -> String {
+        self.grants_path(tool)
+            .map_or_else(String::new, |path| fs::read_to_string(path).unwrap())
+    }
+
+    /// Stores grants of the tool in this file of the plugins folder, without the checks of `art grant`. `text` is the file of
+    /// grants without the names and the digest.
+    pub(crate) fn store_grants(&self, tool: &str, text: &str) {
+        let wasm = fs::read(self.plugins().join(format!("{tool}.wasm"))).unwrap();
+        let digest = art_store::digest(&wasm).trim_start_matches("blake3:").to_owned();
+        let folder = self.dir.path().join("grants");
+        fs::create_dir_all(&folder).unwrap();
+        let names = format!("tool = \"{tool}\"\nfile = \"{tool}\"\ncomponent = \"{digest}\"\n");
+        fs::write(folder.join(format!("{digest}.toml")), names + text).unwrap();
+    }
+
     /// Writes a file into the home, and returns its path.
     pub(crate) fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir.path().join(name);

@@ -66,7 +66,7 @@ impl Scene {
 
     /// Returns the text of the tool's file of grants, which is empty if there is no file.
     fn grants_file(&self) -> String {
-        fs::read_to_string(self.home.plugins().join("reads_file.toml")).unwrap_or_default()
+        self.home.grants("reads_file")
     }
 
     /// Returns the digest of the component, in hexadecimal.
@@ -98,7 +98,7 @@ fn learning_from_calls_proposes_the_smallest_grants_and_applies_none() {
     denied, and proposed below:
       read `/FOLDER/a.txt`: no grant covers it (1 call)
       read `/FOLDER/b.txt`: no grant covers it (1 call)
-    proposed for `/HOME/plugins/reads_file.toml`:
+    proposed for `/HOME/grants/DIGEST.toml`:
     + component = "DIGEST"
     +
     + [[fs]]
@@ -153,7 +153,7 @@ fn grants_are_narrowed_to_the_recorded_calls_and_unused_grants_are_listed() {
     reads_file: 2 calls observed
     never used:
       granted: read `/OTHER`
-    proposed for `/HOME/plugins/reads_file.toml`:
+    proposed for `/HOME/grants/DIGEST.toml`:
       component = "DIGEST"
 
       [[fs]]

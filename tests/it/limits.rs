@@ -1,5 +1,5 @@
 //! The limits of tools: what a component requests, and what the operator allows. The operator sets limits in `art.toml`, or in
-//! the file of grants of a tool, which is `handmade.toml` for the tool `handmade`.
+//! the grants of a tool.
 
 use std::fs;
 
@@ -124,14 +124,15 @@ fn a_tool_that_requests_more_than_the_operator_set_for_it_is_refused() {
 }
 
 #[test]
-fn if_the_file_of_grants_sets_a_lower_limit_the_refusal_names_this_file() {
+fn if_the_grants_set_a_lower_limit_the_refusal_names_the_command_that_raises_it() {
     let home = home(&json!({"tool": "handmade", "limits": {"fuel": 5_000}}));
-    fs::write(home.plugins().join("handmade.toml"), "[limits]\nfuel = 4000\n").unwrap();
+    home.store_grants("handmade", "[limits]\nfuel = 4000\n");
     let message = refusal(&home);
-    assert!(
-        message.ends_with("set `fuel = 5000` under `[limits]` of `handmade.toml`)"),
-        "{message}"
-    );
+    let command = between(&message, "run `art ", "`)");
+    assert_eq!(command, "grant add handmade --limit fuel=5000");
+    let granted = home.art(&command.split(' ').collect::<Vec<_>>());
+    assert_eq!(granted.code(), 0, "{granted}");
+    assert_eq!(limits(&home)["fuel"], 5_000);
 }
 
 #[test]
@@ -141,7 +142,7 @@ fn the_file_of_grants_replaces_only_the_limits_that_it_sets() {
         "art.toml",
         &format!("[tools.handmade]\nfuel = {HIGH_FUEL}\nmemory_bytes = {HIGH_MEMORY_BYTES}\n"),
     );
-    fs::write(home.plugins().join("handmade.toml"), "[limits]\ntimeout_ms = 60000\n").unwrap();
+    home.store_grants("handmade", "[limits]\ntimeout_ms = 60000\n");
     let limits = limits(&home);
     assert_eq!(
         (&limits["fuel"], &limits["memoryBytes"], &limits["timeoutMs"]),

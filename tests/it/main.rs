@@ -45,6 +45,7 @@ mod estimates;
 mod files;
 mod first_start;
 mod flat; // Memory, threads and open files after many calls.
+mod folders;
 mod fuzz;
 mod grants;
 mod handles;
@@ -93,6 +94,7 @@ mod staging;
 mod standing; // Approvals that also hold for later calls.
 mod start_time;
 mod streams; // Output that cannot be written, and input without end.
+mod suggestions;
 mod thread_tools;
 mod together; // One question about all calls of a plan that need an approval.
 mod together_grants;

@@ -77,7 +77,7 @@ fn a_run_that_read_a_file_is_replayed_after_the_file_and_its_grant_are_gone() {
     call(&home, "file_read", &json!({"path": path, "from_line": 2}));
     drop(folder);
     assert_replays_everywhere(&home);
-    fs::remove_file(home.plugins().join("file_read.toml")).unwrap();
+    fs::remove_file(home.grants_path("file_read").unwrap()).unwrap();
     assert_replays_everywhere(&home);
 }
 

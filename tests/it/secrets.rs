@@ -295,7 +295,7 @@ fn a_tool_that_returns_a_canary_is_not_called_while_it_is_in_quarantine() {
         "{list}"
     );
     // The file lists the tools in quarantine. Removing it ends every quarantine.
-    fs::remove_file(home.dir.path().join("state").join("quarantine")).unwrap();
+    fs::remove_file(home.dir.path().join("grants").join("quarantine")).unwrap();
     assert_eq!(call("hello").code(), 0);
 }
 

@@ -70,7 +70,7 @@ impl Scene {
 
     /// Returns the text of the file with the grants of `file_read`, which is empty if there are none.
     fn grants(&self) -> String {
-        fs::read_to_string(self.home.plugins().join("file_read.toml")).unwrap_or_default()
+        self.home.grants("file_read")
     }
 
     /// Returns the identifiers of the waiting calls.

@@ -16,7 +16,8 @@ pub enum GrantCommand {
     /// Grant files, addresses, environment variables or limits to a tool
     ///
     /// A grant is made for the component that is in the plugins folder now: a component that replaces it has to be approved. What
-    /// the tool does not ask for cannot be granted. The grants are in the file `NAME.toml` beside the component.
+    /// the tool does not ask for cannot be granted. The grants are in the home, in a file with the digest of the component. A file
+    /// beside the component is not read.
     #[command(after_help = "Examples:\n  art grant add file_read --read ~/notes\n  \
                             art grant add file_write --write ~/notes --stage\n  \
                             art grant add http_fetch --http https://example.com/\n  \

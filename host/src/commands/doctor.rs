@@ -9,11 +9,12 @@ use art_runtime::RuntimeError;
 use art_runtime::compose::{open_sandbox, open_store};
 use art_runtime::config::Config;
 use art_runtime::error::in_one_line;
+use art_runtime::grants::GrantFiles;
 use art_runtime::plugins::load_folder;
 use art_store::StoreError;
 use serde::Serialize;
 
-use super::load_config;
+use super::{load_config, note_local_plugins, note_unread_grants};
 use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -46,6 +47,7 @@ pub(super) fn doctor(global: &GlobalOptions, is_self_test: bool) -> Result<Exit,
     if is_self_test {
         return self_test::self_test(global, &config);
     }
+    note_local_plugins(&config);
     let checks = check_all(&config, global.json);
     if global.json {
         render::json(&checks);
@@ -155,6 +157,7 @@ fn check_sandbox(config: &Config, is_quiet: bool) -> Vec<Check> {
         check_memory_pool(&sandbox),
         describe_cache(config),
         check_plugins(config, &sandbox, is_quiet),
+        check_grants(config),
     ]
 }
 
@@ -193,7 +196,9 @@ fn describe_cache(config: &Config) -> Check {
 fn check_plugins(config: &Config, sandbox: &art_sandbox::Sandbox, is_quiet: bool) -> Check {
     let folder = config.plugins.value.display();
     let display = CompilationDisplay::new(is_quiet);
-    match load_folder(sandbox, &config.plugins.value, &|compiled| display.show(compiled)) {
+    let loaded = load_folder(sandbox, &config.plugins.value, &|compiled| display.show(compiled));
+    loaded.iter().for_each(|loaded| note_unread_grants(&loaded.unread));
+    match loaded {
         Ok(loaded) if !loaded.refused.is_empty() => {
             let (loaded_count, refused_count) = (loaded.plugins.len(), loaded.refused.len());
             Check::new(
@@ -213,6 +218,20 @@ fn check_plugins(config: &Config, sandbox: &art_sandbox::Sandbox, is_quiet: bool
             format!("{} loaded from `{folder}`", loaded.plugins.len()),
         ),
         Err(error) => Check::new("plugins", Verdict::Fail, format!("`{folder}`: {error}")),
+    }
+}
+
+/// Lists the grants of the home.
+fn check_grants(config: &Config) -> Check {
+    let grants = GrantFiles::new(config);
+    let folder = grants.folder().display();
+    match grants.list() {
+        Ok(listed) => Check::new(
+            "grants",
+            Verdict::Ok,
+            format!("{} tools have grants, in `{folder}`", listed.len()),
+        ),
+        Err(error) => Check::new("grants", Verdict::Fail, in_one_line(&error)),
     }
 }
 

@@ -1,5 +1,5 @@
-//! `art grant`: shows and changes what tools may touch. The grants of a tool are a policy in a file beside its component, and
-//! are made for that very component: a component that replaces it has to be approved.
+//! `art grant`: shows and changes what tools may touch. The grants of a tool are a policy in a file of the home, and are made
+//! for one component: a component that replaces it has to be approved.
 
 mod edit;
 mod learn;
@@ -8,14 +8,14 @@ mod shown;
 use art_core::capability::ToolPolicy;
 use art_runtime::compose::open_sandbox;
 use art_runtime::config::Config;
-use art_runtime::grants::{GrantError, GrantFiles, GrantLock};
+use art_runtime::grants::{GrantError, GrantFiles, GrantLock, StoredGrants};
 use art_runtime::plugins::load_folder;
 use art_sandbox::Plugin;
 use art_tools::{ToolExecutor, same_name};
 
 pub(super) use shown::confirm;
 
-use super::{check_plugins_folder, load_config};
+use super::{check_plugins_folder, load_config, note_unread_grants};
 use crate::cli::{GlobalOptions, GrantCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -27,24 +27,23 @@ pub(super) fn grant(global: &GlobalOptions, command: &GrantCommand) -> Result<Ex
     check_plugins_folder(&config)?;
     let grants = GrantFiles::new(&config);
     match command {
-        GrantCommand::List { tool } => shown::list(global, &grants, &load_plugins(global, &config, tool.as_deref())?),
+        GrantCommand::List { tool } => {
+            let plugins = load_plugins(global, &config, tool.as_deref())?;
+            shown::list_all(global, &grants, &plugins, tool.is_none())
+        }
         GrantCommand::Add(args) => {
             let plugin = load_plugin(global, &config, &args.tool)?;
-            change_grants(global, &grants, plugin, |plugin| {
-                edit::with_added(read_grants_to_change(&grants, plugin)?, args)
-            })
+            let lock = grants.lock()?;
+            let policy = edit::with_added(read_grants_to_change(&grants, &plugin)?, args)?;
+            let plugin = write_grants(&grants, &lock, plugin, policy)?;
+            drop(lock);
+            shown::list(global, &grants, &[plugin])
         }
         GrantCommand::Revoke {
             tool,
             grants: revoked,
             all,
-        } => {
-            let plugin = load_plugin(global, &config, tool)?;
-            change_grants(global, &grants, plugin, |plugin| match all {
-                true => Ok(ToolPolicy::default()),
-                false => edit::without_revoked(read_grants_to_change(&grants, plugin)?, revoked),
-            })
-        }
+        } => revoke(global, &grants, tool, (!all).then_some(revoked)),
         GrantCommand::Learn(args) => learn::learn(global, &config, &grants, args),
         GrantCommand::Approve { tool, yes } => approve(global, &grants, load_plugin(global, &config, tool)?, *yes),
     }
@@ -53,29 +52,58 @@ pub(super) fn grant(global: &GlobalOptions, command: &GrantCommand) -> Result<Ex
 /// Reads the grants of a tool, in order to change them. Fails if they were made for an earlier component of the tool, because a
 /// change of one grant must not approve all the others for the present component.
 fn read_grants_to_change(grants: &GrantFiles, plugin: &Plugin) -> Result<ToolPolicy, CommandError> {
-    let policy = grants.read(plugin.name())?;
-    if policy.grants_anything() && policy.component != plugin.digest() {
+    let policy = grants.read(plugin)?;
+    if !policy.is_for(&plugin.digest()) {
         let tool = plugin.schema().name.clone();
         return Err(GrantError::OtherComponent { tool }.into());
     }
     Ok(policy)
 }
 
-/// Replaces the grants of a component by what `change` returns, and shows them.
-fn change_grants(
+/// Takes grants of a tool back: those in `revoked`, or all. Needs no component: what is taken back is no longer granted to any
+/// component of the tool, even if it was removed from the folder or replaced there.
+fn revoke(
     global: &GlobalOptions,
     grants: &GrantFiles,
-    plugin: Plugin,
-    change: impl FnOnce(&Plugin) -> Result<ToolPolicy, CommandError>,
+    tool: &str,
+    revoked: Option<&Vec<String>>,
 ) -> Result<Exit, CommandError> {
     let lock = grants.lock()?;
-    let policy = change(&plugin)?;
-    let plugin = write_grants(grants, &lock, plugin, policy)?;
+    let of_tool = |stored: &StoredGrants| same_name(&stored.tool, tool) || stored.file == tool;
+    let mut reduced: Vec<_> = grants.list()?.into_iter().filter(of_tool).collect();
+    match revoked {
+        _ if reduced.is_empty() => {
+            let message =
+                format!("nothing is granted to a tool `{tool}` (hint: `art grant list` prints what is granted)");
+            return match revoked {
+                None => {
+                    render::note(&message);
+                    Ok(Exit::Success)
+                }
+                Some(_) => Err(CommandError::Usage(message)),
+            };
+        }
+        None => {
+            for stored in &mut reduced {
+                let component = std::mem::take(&mut stored.policy.component);
+                stored.policy = ToolPolicy {
+                    component,
+                    ..ToolPolicy::default()
+                };
+            }
+        }
+        Some(revoked) => edit::remove_revoked(&mut reduced, revoked)?,
+    }
+    for stored in &reduced {
+        grants.write_reduced(&lock, stored)?;
+    }
     drop(lock);
-    shown::list(global, grants, &[plugin])
+    shown::list_stored(global, &reduced);
+    Ok(Exit::Success)
 }
 
-/// Writes the grants of a tool, and records that they were made for this component. Returns the component with them.
+/// Writes the grants of a tool, and records that they were made for this component: `art grant approve` shows the difference to it
+/// when another component has replaced it. Returns the component with the grants.
 fn write_grants(
     grants: &GrantFiles,
     lock: &GrantLock,
@@ -84,12 +112,9 @@ fn write_grants(
 ) -> Result<Plugin, CommandError> {
     policy.component = plugin.digest();
     grants.check(&policy)?;
-    let name = plugin.name().to_owned();
     let plugin = plugin.with_policy(policy.clone(), grants.base_dirs().clone());
     let plugin = plugin.map_err(|error| CommandError::Usage(format!("no grant was changed: {error}")))?;
-    grants.write(lock, &name, &policy)?;
-    // `art grant approve` shows the difference to this record when another component has replaced this one.
-    grants.store_approved(&plugin)?;
+    grants.write(lock, &plugin, &policy)?;
     Ok(plugin)
 }
 
@@ -102,7 +127,7 @@ fn write_agreed_grants(
     agreed: ToolPolicy,
 ) -> Result<Plugin, CommandError> {
     let lock = grants.lock()?;
-    if grants.read(plugin.name())? != *grants_when_asked {
+    if grants.read(&plugin)? != *grants_when_asked {
         let tool = &plugin.schema().name;
         return Err(CommandError::Failed(format!(
             "the grants of `{tool}` have changed meanwhile (hint: run the command again)"
@@ -112,14 +137,18 @@ fn write_agreed_grants(
 }
 
 /// Lets the present component of a tool have the grants of the tool, if the person agrees. `yes` means that the person need not
-/// be asked.
+/// be asked. Grants that this component cannot use are not kept.
 fn approve(global: &GlobalOptions, grants: &GrantFiles, plugin: Plugin, yes: bool) -> Result<Exit, CommandError> {
-    let policy = grants.read(plugin.name())?;
+    let policy = grants.read(&plugin)?;
     if policy.component == plugin.digest() {
         render::note(&format!("`{}` is approved already", plugin.schema().name));
         return Ok(Exit::Success);
     }
-    render::note(&shown::difference(grants.approved(plugin.name()).as_ref(), &plugin));
+    render::note(&shown::difference(grants.approved(&policy.component).as_ref(), &plugin));
+    let kept = plugin.usable_part(policy.clone());
+    for lost in shown::lost_lines(&policy, &kept) {
+        render::note(&format!("the new component cannot use this grant, so it ends: {lost}"));
+    }
     if !yes
         && !shown::confirm(&format!(
             "let the new component of `{}` have the present grants?",
@@ -129,7 +158,7 @@ fn approve(global: &GlobalOptions, grants: &GrantFiles, plugin: Plugin, yes: boo
         render::note("not approved");
         return Ok(Exit::Failure);
     }
-    let plugin = write_agreed_grants(grants, plugin, &policy, policy.clone())?;
+    let plugin = write_agreed_grants(grants, plugin, &policy, kept)?;
     shown::list(global, grants, &[plugin])
 }
 
@@ -140,6 +169,7 @@ fn load_plugins(global: &GlobalOptions, config: &Config, tool: Option<&str>) -> 
     let loaded = load_folder(&open_sandbox(config)?, folder, &|compiled| display.show(compiled))
         .map_err(CommandError::file("read the plugins folder", folder))?;
     let refused = loaded.refused;
+    note_unread_grants(&loaded.unread);
     let mut plugins: Vec<_> = loaded
         .plugins
         .into_iter()
@@ -154,7 +184,8 @@ fn load_plugins(global: &GlobalOptions, config: &Config, tool: Option<&str>) -> 
         let reason = refusal.map_or_else(|| "no component has it".to_owned(), ToString::to_string);
         let folder = folder.display();
         return Err(CommandError::Usage(format!(
-            "there is no tool `{tool}` in `{folder}`: {reason}"
+            "there is no tool `{tool}` in `{folder}`: {reason} (hint: `art tool list` prints the tools, and `--plugins DIR` names \
+             another folder)"
         )));
     }
     // If `tool` is the tool name of one component and the file name of another, the first by file name counts.

@@ -13,7 +13,7 @@ use art_sandbox::Plugin;
 use art_tools::{ToolExecutor, same_name};
 use serde_json::{Value, json};
 
-use super::{check_plugins_folder, load_config};
+use super::{check_plugins_folder, load_config, note_unread_grants};
 use crate::cli::{GlobalOptions, ToolCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -33,6 +33,7 @@ pub(super) fn tool(global: &GlobalOptions, command: ToolCommand) -> Result<Exit,
     }
     let display = CompilationDisplay::new(global.json);
     let toolbox = Toolbox::load(&config, Vec::new(), &|compiled| display.show(compiled))?;
+    note_unread_grants(&toolbox.unread);
     match command {
         ToolCommand::List { .. } => {
             list(global, &toolbox);
@@ -148,7 +149,8 @@ fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
     text
 }
 
-/// Returns the text quoted as one word of a shell. The text is untrusted, and people copy it into a shell.
+/// Returns the text quoted as one word of a shell, even if it would need no quotes. The text is untrusted, and people copy it into
+/// a shell.
 pub(super) fn quote_for_shell(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

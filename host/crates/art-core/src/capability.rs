@@ -1,13 +1,14 @@
 //! What a tool may touch outside of its sandbox: what its manifest requests, what its operator grants, and what one call gets.
 //!
-//! A right needs two parties. The tool asks for it in its manifest ([`CapabilityRequest`]), and the operator grants it in the
-//! file beside the component ([`ToolPolicy`]). A component without a manifest gets whatever is granted. [`Authority`] joins
+//! A right needs two parties. The tool asks for it in its manifest ([`CapabilityRequest`]), and the operator grants it in a
+//! file of the home ([`ToolPolicy`]). A component without a manifest gets whatever is granted. [`Authority`] joins
 //! requests and grants. For the arguments of a call, it returns the [`CallGrants`] of this call, or the [`Denial`]s that say
 //! which grants are missing. By default, a tool gets the time and random numbers, and everything else is denied. Nothing here
 //! does I/O: paths and addresses are only compared. The sandbox opens files, and only at or below the granted paths.
 
 mod addresses;
 mod authority;
+mod commands;
 mod denial;
 mod fs;
 mod grants;

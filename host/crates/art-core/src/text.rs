@@ -1,4 +1,4 @@
-//! Cuts texts for prompts, logs and messages, and makes them safe to print.
+//! Cuts texts for prompts, logs and messages, and makes them safe to print or to copy into a shell.
 
 use std::borrow::Cow;
 
@@ -14,6 +14,16 @@ pub fn prefix(text: &str, max_chars: usize) -> &str {
         Some((end, _)) => text.get(..end).unwrap_or(text),
         None => text,
     }
+}
+
+/// Returns `text` as one word of a shell command, in quotes if it needs them.
+#[must_use]
+pub fn quote_for_shell(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@%+=,]".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Returns `text`, or as many of its first sentences as fit into `max_chars` characters. If the first sentence is longer, it is

@@ -6,9 +6,10 @@
 mod links;
 
 use std::fmt;
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -105,6 +106,22 @@ pub fn lock(file: &File) -> io::Result<()> {
     }
 }
 
+/// Returns why users other than this one and root can change a file or the entries of a folder, or `None` if they cannot. The
+/// primary group of this user counts as this user, because many systems give each user a group of their own.
+#[must_use]
+pub fn writable_by_others(metadata: &Metadata) -> Option<&'static str> {
+    let is_ours = |owner: u32| owner == 0 || owner == rustix::process::geteuid().as_raw();
+    if !is_ours(metadata.uid()) {
+        Some("it belongs to another user")
+    } else if metadata.mode() & 0o002 != 0 {
+        Some("every user can write to it")
+    } else if metadata.mode() & 0o020 != 0 && metadata.gid() != rustix::process::getegid().as_raw() {
+        Some("a group of other users can write to it")
+    } else {
+        None
+    }
+}
+
 /// Returns the flags for opening. Without `NONBLOCK` a pipe would block; without `NOCTTY` a terminal could become the
 /// controlling terminal of the process.
 fn open_flags() -> OFlags {
@@ -125,7 +142,7 @@ mod tests {
     use super::*;
     use std::fs;
     use std::io::Read;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use std::process::Command;
 
     fn is_not_regular(opened: io::Result<File>) -> bool {
@@ -165,6 +182,31 @@ mod tests {
         symlink("a", folder.path().join("link")).unwrap();
         assert!(open_regular(&folder.path().join("link")).is_ok());
         assert!(is_not_regular(open_entry(File::open(folder.path()).unwrap(), "link")));
+    }
+
+    #[test]
+    fn a_folder_is_writable_by_others_because_of_its_mode_its_group_or_its_owner() {
+        let folder = tempfile::tempdir().unwrap();
+        let problem = || writable_by_others(&fs::metadata(folder.path()).unwrap());
+        let set_mode = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).unwrap();
+        for (mode, expected) in [
+            (0o700, None),
+            (0o755, None),
+            (0o775, None),
+            (0o777, Some("every user can write to it")),
+            (0o1777, Some("every user can write to it")),
+        ] {
+            set_mode(mode);
+            assert_eq!(problem(), expected, "{mode:o}");
+        }
+        set_mode(0o775);
+        // Only root can give a file away.
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(folder.path(), None, Some(54_321)).unwrap();
+            assert_eq!(problem(), Some("a group of other users can write to it"));
+            std::os::unix::fs::chown(folder.path(), Some(54_321), None).unwrap();
+            assert_eq!(problem(), Some("it belongs to another user"));
+        }
     }
 
     #[test]

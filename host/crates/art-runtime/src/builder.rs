@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use art_core::capability::ToolPolicy;
 use art_core::provider::RuntimeProviderConfig;
 use art_model::{Model, ReasoningEngine};
 use art_store::Store;
@@ -35,6 +36,7 @@ pub struct RuntimeBuilder<'a> {
     saving: StateSaving,
     store: Option<Arc<dyn Store>>,
     tools: Vec<Arc<dyn ToolExecutor>>,
+    grants: BTreeMap<String, ToolPolicy>,
     on_compile_progress: Option<CompileCallback<'a>>,
 }
 
@@ -46,11 +48,18 @@ impl Runtime {
 }
 
 impl<'a> RuntimeBuilder<'a> {
-    /// Sets the home folder: `art.toml` is read from it if that file exists, and the database and compiled code are written to
-    /// it. The plugins folder, if it is not set, is then `./plugins` if that exists, else `home/plugins`. Several processes may
-    /// use one home.
+    /// Sets the home folder: `art.toml` and the grants of tools are read from it if they exist, and the database and compiled code
+    /// are written to it. The plugins folder, if it is not set, is then `home/plugins`. Several processes may use one home.
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.overrides.home = Some(home.into());
+        self
+    }
+
+    /// Grants a tool of the plugins folder what `policy` has, in place of what the home has for it. Without this and without a
+    /// home, nothing is granted to any tool. If the policy does not name the digest of a component, it applies to whatever
+    /// component the tool has.
+    pub fn grant(mut self, tool: impl Into<String>, policy: ToolPolicy) -> Self {
+        self.grants.insert(tool.into(), policy);
         self
     }
 
@@ -130,10 +139,11 @@ impl<'a> RuntimeBuilder<'a> {
     /// Fails if the configuration, the model, the store or a tool of the program cannot be used. A bad file in the plugins folder
     /// is not an error; [`Runtime::toolbox`] lists it.
     pub async fn build(self) -> Result<Runtime, RuntimeError> {
-        let config = match self.config {
+        let mut config = match self.config {
             Some(config) => config,
             None => load_config(self.overrides)?,
         };
+        config.program_grants.extend(self.grants);
         let (engine, model) = engine_and_model(&config, self.own_model)?;
         let store = match self.store {
             Some(store) => store,

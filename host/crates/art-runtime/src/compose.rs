@@ -1,5 +1,6 @@
 //! The composition root: creates the tools, the models, the store and the sandbox of a configuration.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -23,7 +24,7 @@ use crate::ask_person::request_user_input_tool;
 use crate::config::{Config, ToolBounds};
 use crate::error::{RuntimeError, in_one_line};
 use crate::grants::{GrantFiles, ProtectedPaths};
-use crate::plugins::{LoadedFolder, OnCompileProgress, RefusedFile, load_folder};
+use crate::plugins::{LoadedFolder, OnCompileProgress, RefusedFile, UnreadGrants, load_folder};
 use crate::reload::{FolderWatch, Reload, Reloader};
 use crate::secrets::SecretStore;
 
@@ -38,6 +39,8 @@ pub struct Toolbox {
     reloader: Option<Arc<Reloader>>,
     /// The files of the plugins folder that were refused.
     pub refused: Vec<RefusedFile>,
+    /// The files of the plugins folder that look like grants. They are not read as such.
+    pub unread: Vec<UnreadGrants>,
     /// Limits on the number of concurrent and waiting calls.
     pub bounds: ToolBounds,
 }
@@ -65,6 +68,7 @@ impl Toolbox {
             plugins,
             reloader: None,
             refused: Vec::new(),
+            unread: Vec::new(),
             bounds: config.tools.value.bounds,
         };
         if let Some(folder) = non_empty(&config.plugins.value) {
@@ -81,16 +85,27 @@ impl Toolbox {
         on_compile_progress: OnCompileProgress<'_>,
     ) -> Result<(), RuntimeError> {
         let (sandbox, grants) = (open_sandbox(config)?, GrantFiles::new(config));
+        let stamps = grants.stamps();
         let loaded = load_folder(&sandbox, folder, on_compile_progress).map_err(|source| RuntimeError::Plugins {
             path: folder.to_owned(),
             source,
         })?;
-        let LoadedFolder { plugins, mut refused } = grants.apply_to_all(loaded);
+        let LoadedFolder {
+            plugins,
+            mut refused,
+            unread,
+        } = grants.apply_to_all(loaded);
         let plugins = register(&self.registry, plugins, &mut refused);
         *self.plugins.write().unwrap_or_else(PoisonError::into_inner) = plugins;
-        self.refused = refused;
+        (self.refused, self.unread) = (refused, unread);
         let (registry, plugins) = (Arc::clone(&self.registry), Arc::clone(&self.plugins));
-        self.reloader = Some(Arc::new(Reloader::new(sandbox, folder, grants, registry, plugins)));
+        self.reloader = Some(Arc::new(Reloader::new(
+            sandbox,
+            folder,
+            (grants, stamps),
+            registry,
+            plugins,
+        )));
         Ok(())
     }
 
@@ -98,6 +113,22 @@ impl Toolbox {
     #[must_use]
     pub fn plugins(&self) -> Vec<Arc<Plugin>> {
         self.plugins.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Gives the tools the grants that the operator has made or taken back since they got theirs. Each call of a run does this
+    /// first.
+    pub fn refresh_grants(&self) {
+        if let Some(reloader) = &self.reloader {
+            reloader.refresh_grants();
+        }
+    }
+
+    /// Returns how often each tool was replaced: see [`Reloader::changes`].
+    pub(crate) fn changes(&self) -> BTreeMap<String, u64> {
+        self.reloader
+            .as_ref()
+            .map(|reloader| reloader.changes())
+            .unwrap_or_default()
     }
 
     /// Returns the reloader of the plugins folder, or `None` if there is no folder.
@@ -134,6 +165,7 @@ impl Toolbox {
             plugins: Arc::new(RwLock::new(vec![Arc::clone(plugin)])),
             reloader: None,
             refused: Vec::new(),
+            unread: Vec::new(),
             bounds: ToolBounds::default(),
         })
     }
@@ -141,6 +173,7 @@ impl Toolbox {
     /// Calls a tool outside a conversation, with all checks, so that the author of the tool can try it. Stores nothing about the
     /// call. To record a call, use [`Runtime::call_tool`](crate::Runtime::call_tool).
     pub async fn call(&self, name: &str, arguments: Value) -> ToolReport {
+        self.refresh_grants();
         let call = ParsedToolCall {
             call_id: id::call_id(),
             tool_name: name.to_owned(),

@@ -1,4 +1,7 @@
 //! The configuration. A value comes from a flag, else from the environment, else from `art.toml`, else it is the default.
+//!
+//! The only `art.toml` that is read is the one of the operator's home. Nothing in the current directory is read: it may be the
+//! work of somebody else, and must not be able to name plugins, rules, secrets or the addresses of providers.
 
 mod directories;
 mod file;
@@ -13,13 +16,14 @@ use std::time::Duration;
 use art_agent::PromptManager;
 use art_core::JsonObject;
 use art_core::agent::ExecutionConfig;
+use art_core::capability::ToolPolicy;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
 use art_model::ModelSettings;
 use art_sandbox::{CompilerProgram, SandboxConfig};
 use art_tools::ApprovalPolicy;
 use serde::Serialize;
 
-use directories::{Directories, default_plugins, find_directories};
+use directories::{Directories, find_directories};
 pub use file::{ParseError, read_approval_policy};
 pub use tools::{ToolBounds, ToolSettings};
 
@@ -133,6 +137,14 @@ pub struct Config {
     pub tell_date: Setting<bool>,
     /// The rules by which a person is asked before a call.
     pub approval: Setting<ApprovalPolicy>,
+    /// Folder with what the operator has decided about components: grants, approved versions and quarantine. An empty path means
+    /// that there is none, so that tools have only what `program_grants` has.
+    #[serde(skip)]
+    pub grants: PathBuf,
+    /// The grants that the program makes, by the names of the tools. For these tools they replace those in `grants`. A policy
+    /// without the digest of a component applies to whatever component the tool has.
+    #[serde(skip)]
+    pub program_grants: BTreeMap<String, ToolPolicy>,
     /// Folder of the standing approvals: those that a person gives in advance for all calls that match. An empty path means that
     /// there are none.
     #[serde(skip)]
@@ -322,6 +334,8 @@ impl Default for Config {
             persona: default_setting(AgentPersona::default()),
             tell_date: default_setting(true),
             approval: default_setting(ApprovalPolicy::default()),
+            grants: PathBuf::new(),
+            program_grants: BTreeMap::new(),
             standing_approvals: PathBuf::new(),
             ask_for_grants: false,
             ask_person: default_setting(false),
@@ -388,7 +402,7 @@ impl Config {
             file_path: path,
             notes: note.into_iter().collect(),
             plugins: merge("plugins", overrides, overrides.plugins.clone(), plugins, || {
-                default_plugins(&directories)
+                directories.user_plugins()
             }),
             user_plugins: directories.user_plugins(),
             model,
@@ -400,6 +414,8 @@ impl Config {
             persona: file_or_default(file.persona.map(AgentPersona::from), AgentPersona::default()),
             tell_date: file_or_default(file.tell_date, true),
             approval: file_or_default(file.approval, ApprovalPolicy::default()),
+            grants: directories.config.join("grants"),
+            program_grants: BTreeMap::new(),
             standing_approvals: directories.config.join("approvals"),
             ask_for_grants: false,
             ask_person: file_or_default(file.ask_person, false),

@@ -1,54 +1,86 @@
-//! The files in which an operator grants authority to tools: `NAME.toml` beside `NAME.wasm`.
+//! What an operator has decided about components: grants, raised limits, approved versions and quarantine. All of it is in one
+//! folder of the operator's home, under the digests of the components. A plugins folder brings code and never authority: nothing
+//! beside a component is read.
+//!
+//! The file `DIGEST.toml` has the grants of a component, and `DIGEST.json` the [properties](ApprovedComponent) that the operator
+//! saw when the grants were made.
 
 mod approved;
 mod protected;
+mod quarantine;
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::DirBuilder;
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use art_core::capability::{BaseDirs, PolicyError, ToolPolicy};
-use art_files::{open_entry, read_text};
+use art_core::text::quote_for_shell;
+use art_files::{open_entry, read_text, writable_by_others};
 use art_sandbox::{LoadError, Plugin};
+use art_tools::ToolExecutor;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
+use serde::Deserialize;
 
 use crate::config::Config;
 use crate::error::in_one_line;
 use crate::plugins::{LoadedFolder, RefusedFile};
-use crate::secrets::{Quarantine, Quarantined};
 
 pub use approved::ApprovedComponent;
 pub use protected::{ProtectedPath, ProtectedPaths};
+pub use quarantine::{Quarantine, Quarantined};
 
 /// Maximum size of a file of grants, in bytes.
 const MAX_BYTES: u64 = 64 << 10;
 
-/// The grants of the tools in a plugins folder.
+/// The folder of the home with what the operator has decided about components.
 #[derive(Clone, Debug)]
 pub struct GrantFiles {
-    /// The plugins folder.
+    /// The folder; an empty path means that there is no home, so that nothing is granted but what the program grants.
     folder: PathBuf,
-    /// Folder with records of the components for which grants were made; an empty path means that no records are kept.
-    approved_folder: PathBuf,
+    /// The grants that the program makes, by the names of the tools. They replace those of the folder.
+    by_program: BTreeMap<String, ToolPolicy>,
     base_dirs: BaseDirs,
     protected: ProtectedPaths,
     quarantine: Quarantine,
 }
 
+/// The grants of one component, as its file has them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredGrants {
+    /// Name of the tool.
+    pub tool: String,
+    /// Name of the file of the component, without the extension.
+    pub file: String,
+    /// The grants. They name the digest of the component.
+    pub policy: ToolPolicy,
+}
+
+/// The files of the folder, each with its inode, its size and its modification time in seconds and nanoseconds. At least one of
+/// them changes when a file is written or replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct GrantStamps(BTreeMap<OsString, (u64, u64, i64, i64)>);
+
 /// The right to change grants, which one holder has at a time.
 #[derive(Debug)]
 #[must_use]
 pub struct GrantLock {
-    /// The open plugins folder, which is locked until this handle is closed.
+    /// The open folder of grants, which is locked until this handle is closed.
     _folder: std::fs::File,
 }
 
 /// The grants of a component cannot be used or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum GrantError {
-    /// The file of grants, or the list of components in quarantine, cannot be read.
+    /// There is no home, which is where grants are kept.
+    #[error("there is no home in which grants are kept (hint: pass `--home DIR`)")]
+    NoHome,
+    /// The file of grants, their folder, or the list of components in quarantine, cannot be read.
     #[error("failed to read its grants `{path}`")]
     Read {
         /// The file.
@@ -57,7 +89,7 @@ pub enum GrantError {
         #[source]
         source: std::io::Error,
     },
-    /// The grants or the record of their component cannot be written, or the plugins folder cannot be locked.
+    /// The grants or the record of their component cannot be written, or their folder cannot be locked.
     #[error("failed to write the grants `{path}`")]
     Write {
         /// The file.
@@ -67,10 +99,15 @@ pub enum GrantError {
         source: std::io::Error,
     },
     /// Another user could change the grants.
-    #[error("its grants `{path}` can be written by every user (hint: `chmod o-w` the file)")]
+    #[error(
+        "others could change its grants `{path}`: {problem} (hint: make it yours, and run `chmod go-w {}`)",
+        quote_for_shell(&path.to_string_lossy())
+    )]
     NotPrivate {
-        /// The file.
+        /// The file or the folder.
         path: PathBuf,
+        /// Why others could change it.
+        problem: &'static str,
     },
     /// The file of grants is not TOML, or has unknown keys.
     #[error("its grants `{path}` are invalid")]
@@ -114,32 +151,37 @@ pub enum GrantError {
 }
 
 impl GrantFiles {
-    /// Creates the reader and writer of the grants in the plugins folder of the configuration.
+    /// Creates the reader and writer of the grants of the configuration.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let home = std::env::var_os("HOME")
             .map(PathBuf::from)
             .filter(|home| home.is_absolute());
+        let protected = ProtectedPaths::new(config, home.as_deref());
         Self {
-            folder: config.plugins.value.clone(),
-            approved_folder: match config.database.value.parent() {
-                Some(state_folder) if !state_folder.as_os_str().is_empty() => state_folder.join("approved"),
-                _ => PathBuf::new(),
-            },
-            protected: ProtectedPaths::new(config, home.as_deref()),
+            folder: config.grants.clone(),
+            by_program: config.program_grants.clone(),
             quarantine: Quarantine::new(config),
             base_dirs: BaseDirs {
                 resolved_home: home.as_deref().map(resolved).filter(|path| Some(path) != home.as_ref()),
                 home,
                 current: std::env::current_dir().unwrap_or_default(),
+                protected: protected.paths().to_vec(),
             },
+            protected,
         }
     }
 
-    /// Returns the path of the grants of a component. `name` is the name of the component's file without the extension.
+    /// Returns the folder; an empty path if there is no home.
     #[must_use]
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.folder.join(format!("{name}.toml"))
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the path of the grants of the component with this digest.
+    #[must_use]
+    pub fn path(&self, digest: &str) -> PathBuf {
+        self.folder.join(format!("{digest}.toml"))
     }
 
     /// Returns the directories to which relative paths of calls refer.
@@ -148,43 +190,144 @@ impl GrantFiles {
         &self.base_dirs
     }
 
-    /// Reads the grants of a component. Returns an empty policy if there is no file.
+    /// Returns the list of components in quarantine.
+    #[must_use]
+    pub const fn quarantine(&self) -> &Quarantine {
+        &self.quarantine
+    }
+
+    /// Reads the grants of a component. If it has none, returns those of an earlier component of its tool, which do not
+    /// [apply](ToolPolicy::is_for) to it before the operator approves it, or else an empty policy.
     ///
     /// # Errors
     /// Fails if the file cannot be used. Then nothing is granted, and the component should not be offered to models.
-    pub fn read(&self, name: &str) -> Result<ToolPolicy, GrantError> {
-        let path = self.path(name);
-        let Some(text) = self.read_file(name)? else {
-            return Ok(ToolPolicy::default());
+    pub fn read(&self, plugin: &Plugin) -> Result<ToolPolicy, GrantError> {
+        self.read_with(plugin, || self.list())
+    }
+
+    /// Same as [`read`](Self::read). `list` returns all stored grants, and is called only if they are needed.
+    fn read_with(
+        &self,
+        plugin: &Plugin,
+        list: impl FnOnce() -> Result<Vec<StoredGrants>, GrantError>,
+    ) -> Result<ToolPolicy, GrantError> {
+        let (tool, digest) = (&plugin.schema().name, plugin.digest());
+        if let Some(policy) = self.by_program.get(tool) {
+            let mut policy = policy.clone();
+            if policy.component.is_empty() {
+                policy.component = digest;
+            }
+            self.check(&policy)?;
+            return Ok(policy);
+        }
+        if let Some(stored) = self.read_stored(&digest)? {
+            self.check(&stored.policy)?;
+            return Ok(stored.policy);
+        }
+        let mut of_tool = list()?.into_iter().filter(|stored| stored.tool == *tool);
+        Ok(of_tool.next().map(|earlier| earlier.policy).unwrap_or_default())
+    }
+
+    /// Returns all stored grants, the newest first. Grants that cannot be used are left out with a warning: no component gets
+    /// them.
+    ///
+    /// # Errors
+    /// Fails if the folder cannot be read, or if others could change it.
+    pub fn list(&self) -> Result<Vec<StoredGrants>, GrantError> {
+        let Some(folder) = self.open_folder()? else {
+            return Ok(Vec::new());
         };
-        let policy: ToolPolicy = toml::from_str(&text).map_err(|source| GrantError::Parse {
+        let entries = folder
+            .entries()
+            .map_err(|source| self.read_error(&self.folder, source))?;
+        let mut listed = Vec::new();
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let Some(digest) = name.to_str().and_then(|name| name.strip_suffix(".toml")) else {
+                continue;
+            };
+            match self.read_entry(&folder, digest) {
+                Ok(Some((modified, stored))) => listed.push((modified, stored)),
+                Ok(None) => {}
+                Err(error) => tracing::warn!("{}", in_one_line(&error)),
+            }
+        }
+        listed.sort_by(|(a, _), (b, _)| b.cmp(a));
+        Ok(listed.into_iter().map(|(_, stored)| stored).collect())
+    }
+
+    /// Returns the stamps of the files. They differ from earlier ones if grants were made or taken back in between, or if a
+    /// component has come into quarantine.
+    pub(crate) fn stamps(&self) -> GrantStamps {
+        let entries = match self.folder.as_os_str().is_empty() {
+            true => None,
+            false => std::fs::read_dir(&self.folder).ok(),
+        };
+        let stamp = |entry: std::fs::DirEntry| {
+            let found = entry.metadata().ok()?;
+            let stamp = (found.ino(), found.len(), found.mtime(), found.mtime_nsec());
+            Some((entry.file_name(), stamp))
+        };
+        GrantStamps(entries.into_iter().flatten().flatten().filter_map(stamp).collect())
+    }
+
+    /// Returns the stored grants of the component with this digest, or `None` if it has none.
+    fn read_stored(&self, digest: &str) -> Result<Option<StoredGrants>, GrantError> {
+        let Some(folder) = self.open_folder()? else {
+            return Ok(None);
+        };
+        Ok(self.read_entry(&folder, digest)?.map(|(_, stored)| stored))
+    }
+
+    /// Opens the folder. Returns `None` if it does not exist.
+    fn open_folder(&self) -> Result<Option<Dir>, GrantError> {
+        if self.folder.as_os_str().is_empty() {
+            return Ok(None);
+        }
+        let opened = match Dir::open_ambient_dir(&self.folder, ambient_authority()) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened.and_then(|folder| Ok((folder.try_clone()?.into_std_file().metadata()?, folder))),
+        };
+        let (metadata, folder) = opened.map_err(|source| self.read_error(&self.folder, source))?;
+        match writable_by_others(&metadata) {
+            None => Ok(Some(folder)),
+            Some(problem) => Err(GrantError::NotPrivate {
+                path: self.folder.clone(),
+                problem,
+            }),
+        }
+    }
+
+    /// Reads the grants of the component with this digest, and when they were stored. Returns `None` if there is no file.
+    fn read_entry(&self, folder: &Dir, digest: &str) -> Result<Option<(SystemTime, StoredGrants)>, GrantError> {
+        let path = self.path(digest);
+        let read_error = |source| self.read_error(&path, source);
+        let file = match open_entry(folder, &format!("{digest}.toml")) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(read_error)?,
+        };
+        let metadata = file.metadata().map_err(read_error)?;
+        if let Some(problem) = writable_by_others(&metadata) {
+            return Err(GrantError::NotPrivate { path, problem });
+        }
+        let modified = metadata.modified().map_err(read_error)?;
+        let text = read_text(file, MAX_BYTES).map_err(read_error)?;
+        let stored = StoredGrants::parse(&text).and_then(|stored| match stored.policy.component == digest {
+            true => Ok(stored),
+            false => Err(serde::de::Error::custom(
+                "`component` is not the digest in the name of the file",
+            )),
+        });
+        let stored = stored.map_err(|source| GrantError::Parse {
             path,
             source: Box::new(source),
         })?;
-        self.check(&policy)?;
-        Ok(policy)
+        Ok(Some((modified, stored)))
     }
 
-    /// Reads the text of the grants of a component. Returns `None` if there is no file.
-    fn read_file(&self, name: &str) -> Result<Option<String>, GrantError> {
-        let path = self.path(name);
-        let read_error = |source| GrantError::Read {
-            path: path.clone(),
-            source,
-        };
-        let not_found = |error: &std::io::Error| error.kind() == ErrorKind::NotFound;
-        let folder = match Dir::open_ambient_dir(&self.folder, ambient_authority()) {
-            Err(error) if not_found(&error) => return Ok(None),
-            folder => folder.map_err(read_error)?,
-        };
-        let file = match open_entry(&folder, &format!("{name}.toml")) {
-            Err(error) if not_found(&error) => return Ok(None),
-            file => file.map_err(read_error)?,
-        };
-        if file.metadata().map_err(read_error)?.permissions().mode() & 0o002 != 0 {
-            return Err(GrantError::NotPrivate { path });
-        }
-        read_text(file, MAX_BYTES).map(Some).map_err(read_error)
+    fn read_error(&self, path: &Path, source: std::io::Error) -> GrantError {
+        let path = path.to_owned();
+        GrantError::Read { path, source }
     }
 
     /// Checks that everything in `policy` may be granted on this machine.
@@ -200,44 +343,92 @@ impl GrantFiles {
         Ok(())
     }
 
-    /// Locks the grants of this folder against other writers, in this process or another, until the returned value is dropped.
-    /// A writer takes the lock before it reads the grants that it changes, so that it does not lose a grant that another writer
-    /// makes meanwhile.
+    /// Creates the folder if it does not exist, and locks it against other writers, in this process or another, until the
+    /// returned value is dropped. A writer takes the lock before it reads the grants that it changes, so that it does not lose a
+    /// grant that another writer makes meanwhile.
     ///
     /// # Errors
-    /// Fails with [`GrantError::Write`] if the folder cannot be opened, or if another writer keeps the lock for five seconds.
+    /// Fails with [`GrantError::Write`] if the folder cannot be created or opened, or if another writer keeps the lock for five
+    /// seconds, and with [`GrantError::NoHome`] if there is no home.
     pub fn lock(&self) -> Result<GrantLock, GrantError> {
-        let folder = std::fs::File::open(&self.folder);
-        let locked = folder.and_then(|folder| art_files::lock(&folder).map(|()| GrantLock { _folder: folder }));
-        locked.map_err(|source| GrantError::Write {
-            path: self.folder.clone(),
-            source,
-        })
+        let locked = self.create_folder().and_then(|()| {
+            let folder = std::fs::File::open(&self.folder)?;
+            art_files::lock(&folder)?;
+            Ok(GrantLock { _folder: folder })
+        });
+        match self.folder.as_os_str().is_empty() {
+            true => Err(GrantError::NoHome),
+            false => locked.map_err(|source| self.write_error(&self.folder, source)),
+        }
     }
 
-    /// Writes the grants of a component in place of its earlier ones. Readers find the old file or the new one.
+    /// Creates the folder if there is a home and the folder does not exist.
+    pub(crate) fn create_folder(&self) -> std::io::Result<()> {
+        match self.folder.as_os_str().is_empty() {
+            true => Ok(()),
+            false => create_private_folder(&self.folder),
+        }
+    }
+
+    fn write_error(&self, path: &Path, source: std::io::Error) -> GrantError {
+        let path = path.to_owned();
+        GrantError::Write { path, source }
+    }
+
+    /// Writes the grants of a component in place of its earlier ones, with a record of the component, and removes those of
+    /// earlier components of its tool: the grants of a tool belong to the component that was approved last. Readers find the
+    /// old grants or the new ones.
     ///
     /// # Errors
-    /// Fails if something may not be granted, or if the file cannot be written.
-    pub fn write(&self, _lock: &GrantLock, name: &str, policy: &ToolPolicy) -> Result<(), GrantError> {
-        self.check(policy)?;
-        let path = self.path(name);
-        let write = || -> std::io::Result<()> {
-            let text = toml::to_string(policy).map_err(std::io::Error::other)?;
-            let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
-            writeln!(
-                file,
-                "# What the tool of `{name}.wasm` may touch. `art grant` writes this file."
-            )?;
-            file.write_all(text.as_bytes())?;
-            file.as_file().sync_all()?;
-            file.persist(&path).map_err(|error| error.error)?;
-            std::fs::File::open(&self.folder)?.sync_all()
+    /// Fails if something may not be granted, or if the files cannot be written.
+    pub fn write(&self, lock: &GrantLock, plugin: &Plugin, policy: &ToolPolicy) -> Result<(), GrantError> {
+        let stored = StoredGrants {
+            tool: plugin.schema().name.clone(),
+            file: plugin.name().to_owned(),
+            policy: ToolPolicy {
+                component: plugin.digest(),
+                ..policy.clone()
+            },
         };
-        write().map_err(|source| GrantError::Write {
-            path: path.clone(),
-            source,
-        })
+        self.write_stored(&stored)?;
+        self.store_approved(plugin)?;
+        for other in self.list()? {
+            if other.tool == stored.tool && other.policy.component != stored.policy.component {
+                self.remove(lock, &other.policy.component)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes stored grants that were reduced in place of the earlier ones, or removes them if nothing is left of them. Approves
+    /// no other component.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be written or removed.
+    pub fn write_reduced(&self, lock: &GrantLock, stored: &StoredGrants) -> Result<(), GrantError> {
+        match stored.policy.is_empty() {
+            true => self.remove(lock, &stored.policy.component),
+            false => self.write_stored(stored),
+        }
+    }
+
+    fn write_stored(&self, stored: &StoredGrants) -> Result<(), GrantError> {
+        self.check(&stored.policy)?;
+        let path = self.path(&stored.policy.component);
+        let text = stored.to_text().map_err(std::io::Error::other);
+        let written = text.and_then(|text| replace_file(&self.folder, &path, &text));
+        written.map_err(|source| self.write_error(&path, source))
+    }
+
+    /// Removes the grants of the component with this digest, and its record.
+    fn remove(&self, _lock: &GrantLock, digest: &str) -> Result<(), GrantError> {
+        for path in [self.path(digest), self.approved_path(digest)] {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(self.write_error(&path, error)),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Applies the grants of a component to it.
@@ -245,8 +436,17 @@ impl GrantFiles {
     /// # Errors
     /// Fails if the component is in quarantine or its grants cannot be used. Then it should not be offered to models.
     pub fn apply(&self, plugin: Plugin) -> Result<Plugin, GrantError> {
+        self.apply_with(plugin, || self.list())
+    }
+
+    /// Same as [`apply`](Self::apply). `list` returns all stored grants, and is called only if they are needed.
+    fn apply_with(
+        &self,
+        plugin: Plugin,
+        list: impl FnOnce() -> Result<Vec<StoredGrants>, GrantError>,
+    ) -> Result<Plugin, GrantError> {
         self.check_quarantine(&plugin.digest())?;
-        let policy = self.read(plugin.name())?;
+        let policy = self.read_with(&plugin, list)?;
         Ok(plugin.with_policy(policy, self.base_dirs.clone())?)
     }
 
@@ -272,12 +472,20 @@ impl GrantFiles {
     /// Applies the grants of the components of the folder to them. A component whose grants cannot be used is refused.
     #[must_use]
     pub fn apply_to_all(&self, loaded: LoadedFolder) -> LoadedFolder {
-        let LoadedFolder { plugins, mut refused } = loaded;
+        let LoadedFolder {
+            plugins,
+            mut refused,
+            unread,
+        } = loaded;
         let mut granted = Vec::new();
+        // Read the folder once for all components without grants of their own. If it cannot be read, each of them fails with
+        // the reason.
+        let listed = self.list().ok();
+        let list = || listed.clone().map_or_else(|| self.list(), Ok);
         // Nothing else holds a component that was just loaded, so `into_inner` returns every one.
         for plugin in plugins.into_iter().filter_map(Arc::into_inner) {
             let file = format!("{}.wasm", plugin.name());
-            match self.apply(plugin) {
+            match self.apply_with(plugin, list) {
                 Ok(plugin) => granted.push(Arc::new(plugin)),
                 Err(error) => refused.push(RefusedFile {
                     file,
@@ -289,8 +497,44 @@ impl GrantFiles {
         LoadedFolder {
             plugins: granted,
             refused,
+            unread,
         }
     }
+}
+
+impl StoredGrants {
+    /// Parses the text of a file of grants.
+    fn parse(text: &str) -> Result<Self, toml::de::Error> {
+        let mut table: toml::Table = toml::from_str(text)?;
+        let mut take_name = |key: &'static str| match table.remove(key) {
+            Some(toml::Value::String(name)) => Ok(name),
+            Some(_) => Err(serde::de::Error::custom(format!("`{key}` is not a text"))),
+            None => Err(serde::de::Error::missing_field(key)),
+        };
+        Ok(Self {
+            tool: take_name("tool")?,
+            file: take_name("file")?,
+            policy: ToolPolicy::deserialize(table)?,
+        })
+    }
+
+    fn to_text(&self) -> Result<String, toml::ser::Error> {
+        let names = toml::Table::from_iter([
+            ("tool".to_owned(), self.tool.clone().into()),
+            ("file".to_owned(), self.file.clone().into()),
+        ]);
+        let (names, policy) = (toml::to_string(&names)?, toml::to_string(&self.policy)?);
+        let tool = art_core::text::printable(&self.tool);
+        Ok(format!(
+            "# What the tool `{tool}` may touch. `art grant` writes this file, and only the component with this digest gets it.\n\
+             {names}{policy}"
+        ))
+    }
+}
+
+/// Creates a folder that only this user can use, and the folders above it, unless it exists.
+fn create_private_folder(folder: &Path) -> std::io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Writes a file of `folder` in place of an earlier one. Readers find the old file or the new one.
@@ -306,13 +550,9 @@ fn replace_file(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
 /// written.
 ///
 /// # Errors
-/// Fails if the directory of the path does not exist, or if the path has too many links.
+/// Fails if the path has too many links, or a part of it cannot be read.
 pub fn canonical(path: &Path) -> std::io::Result<PathBuf> {
-    let canonical = art_files::resolve(path)?;
-    canonical
-        .parent()
-        .map_or(Ok(()), |parent| parent.metadata().map(drop))?;
-    Ok(canonical)
+    art_files::resolve(path)
 }
 
 /// Returns the path to which the path of a grant leads. If that cannot be found out, returns the path itself: if a part of it is a

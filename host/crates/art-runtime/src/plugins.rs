@@ -6,8 +6,11 @@
 //! inode) as then is *listed*: it is loaded from the catalogue, without being read. The other files are read. Of these, only a
 //! component whose schema is neither in its file nor in the cache of the sandbox is compiled.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fmt;
 use std::io::Read;
+use std::os::unix::fs::MetadataExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,10 +18,13 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use art_files::{NotRegular, open_entry};
+use art_core::capability::ToolPolicy;
+use art_core::text::quote_for_shell;
+use art_files::{NotRegular, open_entry, read_text, writable_by_others};
 use art_sandbox::{
     Catalog, ComponentSource, FileStamp, ListedComponent, LoadError, MAX_COMPONENT_BYTES, Plugin, Sandbox,
 };
+use art_tools::ToolExecutor;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;
@@ -32,6 +38,8 @@ pub struct LoadedFolder {
     pub plugins: Vec<Arc<Plugin>>,
     /// The refused files, by file name.
     pub refused: Vec<RefusedFile>,
+    /// The files that look like grants, by file name.
+    pub unread: Vec<UnreadGrants>,
 }
 
 /// A file that was refused.
@@ -49,6 +57,47 @@ impl fmt::Display for RefusedFile {
         let line = format!("{}: {}", self.file, self.reason).replace(['\n', '\r', '\t'], " ");
         f.write_str(&art_core::text::printable(&line))
     }
+}
+
+/// A file `NAME.toml` beside a component `NAME.wasm`. It is not read as grants of the component: a folder brings code and no
+/// authority. It is read only to name the commands that would make the grants that it lists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnreadGrants {
+    /// Name of the file.
+    pub file: String,
+    /// The commands, at most eight.
+    pub commands: Vec<String>,
+    /// Number of grants in the file for which there is no command in `commands`.
+    pub more: usize,
+}
+
+/// Writes one line, whatever the file contains.
+impl fmt::Display for UnreadGrants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hint = match (self.commands.is_empty(), self.more) {
+            (true, _) => "`art grant add --help` shows how to grant something".to_owned(),
+            (false, 0) => format!("what it lists can be granted with `{}`", self.commands.join("`, `")),
+            (false, more) => format!(
+                "what it lists can be granted with `{}`, and {more} more commands",
+                self.commands.join("`, `")
+            ),
+        };
+        let line = format!(
+            "`{}` is not read: grants are kept in the home (hint: {hint})",
+            self.file
+        );
+        f.write_str(&art_core::text::printable(&line))
+    }
+}
+
+/// The folder of components can be changed by others.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{path}` is not used, because others could put tools into the plugins folder: {problem} (hint: {hint})")]
+struct SharedFolder {
+    /// The folder, or a folder above it that others could replace.
+    path: String,
+    problem: &'static str,
+    hint: String,
 }
 
 /// Number of components that have to be compiled, and how many of them are done.
@@ -77,24 +126,32 @@ pub type OnCompileProgress<'a> = &'a (dyn Fn(CompileProgress<'_>) + Sync);
 const MAX_FOLDER_BYTES: u64 = 512 << 20;
 /// The minimum share of a component is the time for compiling that each processor has, divided by this number.
 const MIN_SHARE_DIVISOR: u32 = 12;
+/// Maximum size of a file `NAME.toml` whose grants are named, in bytes.
+const MAX_UNREAD_BYTES: u64 = 64 << 10;
+/// Maximum number of commands that are named for such a file.
+const MAX_UNREAD_COMMANDS: usize = 8;
 /// Time after which a component that is still being compiled is reported by name.
 const SLOW_AFTER: Duration = Duration::from_secs(2);
 
 /// Loads every `.wasm` file of `folder`. A folder that does not exist counts as empty.
 ///
 /// # Errors
-/// Fails if the folder exists but cannot be read.
+/// Fails if the folder exists but cannot be read, or if others can change it.
 pub fn load_folder(
     sandbox: &Sandbox,
     folder: &Path,
     on_compile_progress: OnCompileProgress<'_>,
 ) -> std::io::Result<LoadedFolder> {
-    let dir = match Dir::open_ambient_dir(folder, ambient_authority()) {
+    let dir = match open_folder(folder) {
         Ok(dir) => dir,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(LoadedFolder::default()),
         Err(error) => return Err(error),
     };
-    let (files, mut refused) = component_files(&dir, folder)?;
+    let FolderEntries {
+        files,
+        mut refused,
+        grants,
+    } = FolderEntries::read(&dir, folder)?;
     let (dir, catalog) = (Arc::new(dir), sandbox.catalog(folder));
     let (listed, mut unlisted): (Vec<_>, Vec<_>) = files
         .into_iter()
@@ -120,7 +177,57 @@ pub fn load_folder(
     if results.iter().any(is_new) || has_surplus_entry {
         store_catalog(sandbox, folder, &results);
     }
-    Ok(sort_results(results, refused))
+    let mut loaded = sort_results(results, refused);
+    loaded.unread = unread_grants(&dir, &loaded.plugins, &grants);
+    Ok(loaded)
+}
+
+/// Opens a folder of components.
+///
+/// # Errors
+/// Fails if the folder cannot be opened, or if others can change it: they could put tools into it.
+fn open_folder(folder: &Path) -> std::io::Result<Dir> {
+    let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
+    let problem = writable_by_others(&dir.try_clone()?.into_std_file().metadata()?);
+    let above = || {
+        let canonical = folder.canonicalize()?;
+        let is_open_to_all = |above: &&Path| {
+            // In a folder with the sticky bit, nobody can replace what belongs to somebody else.
+            let mode = above.metadata().map_or(0, |metadata| metadata.mode());
+            mode & 0o002 != 0 && mode & 0o1000 == 0
+        };
+        let found = canonical.ancestors().skip(1).find(is_open_to_all).map(Path::to_owned);
+        Ok::<_, std::io::Error>(found.map(|above| (above, "every user can replace what is in it")))
+    };
+    let found = match problem {
+        Some(problem) => Some((folder.to_owned(), problem)),
+        None => above()?,
+    };
+    let Some((path, problem)) = found else { return Ok(dir) };
+    let quoted = quote_for_shell(&path.to_string_lossy());
+    Err(std::io::Error::other(SharedFolder {
+        path: path.display().to_string(),
+        problem,
+        hint: match path.metadata()?.uid() == rustix::process::geteuid().as_raw() {
+            true => format!("`chmod go-w {quoted}`"),
+            false => "copy the components that you trust into a folder of yours".to_owned(),
+        },
+    }))
+}
+
+/// Returns the files `NAME.toml` beside components. `names` are the names of all such files without the extension.
+fn unread_grants(dir: &Dir, plugins: &[Arc<Plugin>], names: &BTreeSet<String>) -> Vec<UnreadGrants> {
+    let beside = plugins.iter().filter(|plugin| names.contains(plugin.name()));
+    let unread = beside.map(|plugin| {
+        let file = format!("{}.toml", plugin.name());
+        let text = open_entry(dir, &file).and_then(|file| read_text(file, MAX_UNREAD_BYTES));
+        let policy: Option<ToolPolicy> = text.ok().and_then(|text| toml::from_str(&text).ok());
+        let mut commands = policy.map_or_else(Vec::new, |policy| policy.commands(&plugin.schema().name));
+        let more = commands.len().saturating_sub(MAX_UNREAD_COMMANDS);
+        commands.truncate(MAX_UNREAD_COMMANDS);
+        UnreadGrants { file, commands, more }
+    });
+    unread.collect()
 }
 
 /// Loads a file as the catalogue describes it.
@@ -162,7 +269,7 @@ pub(crate) fn load_one(sandbox: &Sandbox, folder: &Path, name: &str) -> LoadedFi
     if !folder.join(&file.name).exists() {
         return LoadedFile::Missing;
     }
-    let dir = match Dir::open_ambient_dir(folder, ambient_authority()) {
+    let dir = match open_folder(folder) {
         Ok(dir) => Arc::new(dir),
         Err(error) => return LoadedFile::Refused(format!("the folder could not be read: {error}")),
     };
@@ -353,7 +460,11 @@ fn load_in_parallel<T: Send>(
 fn sort_results(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> LoadedFolder {
     results.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
     let plugins = Vec::new();
-    let mut loaded = LoadedFolder { plugins, refused };
+    let mut loaded = LoadedFolder {
+        plugins,
+        refused,
+        unread: Vec::new(),
+    };
     for (file, result) in results {
         match result {
             Ok(plugin) => loaded.plugins.push(Arc::new(plugin)),
@@ -367,36 +478,54 @@ fn sort_results(mut results: Results<Plugin>, refused: Vec<RefusedFile>) -> Load
     loaded
 }
 
-/// Returns the `.wasm` files, smallest first, and the files that are refused for their names.
-fn component_files(dir: &Dir, folder: &Path) -> std::io::Result<(Vec<ComponentFile>, Vec<RefusedFile>)> {
-    let (mut files, mut refused) = (Vec::new(), Vec::new());
-    for entry in dir.entries()? {
-        let entry = entry?;
-        let name = entry.file_name();
-        let ending = Path::new(&name).extension().unwrap_or_default();
+/// What a folder of components contains.
+#[derive(Debug, Default)]
+struct FolderEntries {
+    /// The `.wasm` files, smallest first.
+    files: Vec<ComponentFile>,
+    /// The files that are refused for their names.
+    refused: Vec<RefusedFile>,
+    /// The names of the `.toml` files, without the extension.
+    grants: BTreeSet<String>,
+}
+
+impl FolderEntries {
+    fn read(dir: &Dir, folder: &Path) -> std::io::Result<Self> {
+        let mut entries = Self::default();
+        for entry in dir.entries()? {
+            entries.add(&entry?.file_name(), folder);
+        }
+        entries.files.sort();
+        Ok(entries)
+    }
+
+    fn add(&mut self, name: &OsStr, folder: &Path) {
+        let ending = Path::new(name).extension().unwrap_or_default();
+        if ending == "toml" {
+            let stem = Path::new(name).file_stem().and_then(OsStr::to_str);
+            self.grants.extend(stem.map(str::to_owned));
+        }
         if !ending.eq_ignore_ascii_case("wasm") {
-            continue;
+            return;
         }
         let reason = match name.to_str() {
             Some(utf8) if ending == "wasm" => {
                 // A file that was deleted has size 0 here. Opening it fails later.
                 let metadata = std::fs::symlink_metadata(folder.join(utf8)).ok();
-                files.push(ComponentFile {
+                self.files.push(ComponentFile {
                     bytes: metadata.as_ref().map_or(0, std::fs::Metadata::len),
                     name: utf8.to_owned(),
                     stamp: metadata.as_ref().and_then(FileStamp::of),
                 });
-                continue;
+                return;
             }
             Some(_) => "its name has to end with `.wasm` in lower case; rename it",
             None => "its name is not UTF-8; rename it",
         };
         let file = name.to_string_lossy().into_owned();
         let reason = reason.to_owned();
-        refused.push(RefusedFile { file, reason });
+        self.refused.push(RefusedFile { file, reason });
     }
-    files.sort();
-    Ok((files, refused))
 }
 
 /// Removes the largest files, so that the others have at most `max_bytes` together, and returns the removed files as refused.
@@ -463,8 +592,8 @@ fn read(dir: &Dir, file: &str) -> Result<Vec<u8>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_file_with_an_unsuitable_name_is_refused() {
@@ -473,7 +602,7 @@ mod tests {
             std::fs::write(folder.path().join(OsStr::from_bytes(name)), "").unwrap();
         }
         let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
-        let (files, mut refused) = component_files(&dir, folder.path()).unwrap();
+        let FolderEntries { files, mut refused, .. } = FolderEntries::read(&dir, folder.path()).unwrap();
         refused.sort_by(|a, b| a.file.cmp(&b.file));
         assert_eq!(
             files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(),
@@ -493,7 +622,7 @@ mod tests {
         }
         let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
         let remaining_and_refused = |max_bytes| {
-            let (mut files, _) = component_files(&dir, folder.path()).unwrap();
+            let FolderEntries { mut files, .. } = FolderEntries::read(&dir, folder.path()).unwrap();
             let refused = limit_bytes(&mut files, max_bytes);
             let remaining: Vec<_> = files.into_iter().map(|file| file.name).collect();
             let refused: Vec<_> = refused.into_iter().map(|refused| refused.file).collect();
@@ -527,6 +656,42 @@ mod tests {
         shares.give_back(half);
         let whole_time = half * 2;
         assert_eq!(shares.take(), whole_time);
+    }
+
+    #[test]
+    fn a_folder_that_others_can_change_is_not_opened() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("plugins");
+        std::fs::create_dir(&folder).unwrap();
+        let set_mode =
+            |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+        set_mode(&folder, 0o755);
+        open_folder(&folder).unwrap();
+        set_mode(&folder, 0o777);
+        let error = open_folder(&folder).unwrap_err().to_string();
+        let hint = format!("every user can write to it (hint: `chmod go-w {}`)", folder.display());
+        assert!(error.ends_with(&hint), "{error}");
+        set_mode(&folder, 0o755);
+        // A folder that everybody can write to, such as `/tmp`, does no harm above the folder if it has the sticky bit.
+        set_mode(parent.path(), 0o1777);
+        open_folder(&folder).unwrap();
+        set_mode(parent.path(), 0o777);
+        open_folder(&folder).unwrap_err();
+    }
+
+    #[test]
+    fn an_unread_file_of_grants_is_reported_in_one_line() {
+        let unread = |commands: &[&str], more| UnreadGrants {
+            file: "a\u{1b}[2J.toml".to_owned(),
+            commands: commands.iter().map(|&command| command.to_owned()).collect(),
+            more,
+        };
+        assert_eq!(
+            unread(&["art grant add a --read /b"], 2).to_string(),
+            "`a\\u{1b}[2J.toml` is not read: grants are kept in the home (hint: what it lists can be granted with `art grant add a \
+             --read /b`, and 2 more commands)"
+        );
+        assert!(unread(&[], 0).to_string().contains("`art grant add --help`"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Replaces tools while the host runs, when files of the plugins folder change.
+//! Replaces tools while the host runs, when files of the plugins folder or the grants of the operator change.
 //!
 //! A file is loaded once it has stopped changing. Calls in progress keep the version that they began with. If a new version
 //! cannot be loaded, the earlier one stays. The grants of a new version are *withheld* if they were made for another version, or
@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -18,14 +18,14 @@ use art_tools::{ToolExecutor, ToolRegistry};
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::error::in_one_line;
-use crate::grants::{ApprovedComponent, GrantError, GrantFiles, resolved};
+use crate::grants::{ApprovedComponent, GrantError, GrantFiles, GrantStamps, resolved};
 use crate::plugins::{LoadedFile, load_one};
 
 /// Time for which a file has to stay the same before it is loaded.
 const QUIET_TIME: Duration = Duration::from_millis(300);
 
-/// The sizes and modification times of a component file and its file of grants; `None` for a file that does not exist.
-type FileStamps = [Option<(u64, SystemTime)>; 2];
+/// The size and the modification time of a component file; `None` if it does not exist.
+type FileStamp = Option<(u64, SystemTime)>;
 
 /// The result of loading a changed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,13 +58,18 @@ pub struct Reloader {
     grants: GrantFiles,
     registry: Arc<ToolRegistry>,
     plugins: Arc<RwLock<Vec<Arc<Plugin>>>>,
+    /// The files of grants when the tools last got their grants.
+    last_grants: Mutex<GrantStamps>,
+    /// How often each tool was replaced, for example because its grants have changed, by the names of the tools.
+    changes: Mutex<BTreeMap<String, u64>>,
 }
 
 impl Reloader {
+    /// Creates the reloader of a folder. `last_grants` are the stamps of the files of grants before they were read.
     pub(crate) fn new(
         sandbox: Sandbox,
         folder: &Path,
-        grants: GrantFiles,
+        (grants, last_grants): (GrantFiles, GrantStamps),
         registry: Arc<ToolRegistry>,
         plugins: Arc<RwLock<Vec<Arc<Plugin>>>>,
     ) -> Self {
@@ -74,6 +79,46 @@ impl Reloader {
             grants,
             registry,
             plugins,
+            last_grants: Mutex::new(last_grants),
+            changes: Mutex::default(),
+        }
+    }
+
+    /// Returns how often each tool was replaced, for example because its grants have changed, by the names of the tools. Tools
+    /// that were never replaced are left out.
+    pub(crate) fn changes(&self) -> BTreeMap<String, u64> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Gives the tools the grants that the operator has made or taken back since they got theirs, so that these count for the
+    /// next call. Looks at the files only if one of them has changed.
+    pub fn refresh_grants(&self) {
+        let mut last_grants = self.last_grants.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamps = self.grants.stamps();
+        if *last_grants == stamps {
+            return;
+        }
+        *last_grants = stamps;
+        let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for name in plugins.iter().map(|plugin| plugin.name()) {
+            if let Reload::Refused(reason) = self.reload_grants(name) {
+                tracing::warn!("`{name}.wasm` is not offered any more: {reason}");
+            }
+        }
+    }
+
+    /// Gives the component `name` the grants that are stored now. A component whose grants cannot be used, or that is in
+    /// quarantine, is no longer offered. One that was not offered is loaded again, since its grants may be usable now.
+    fn reload_grants(&self, name: &str) -> Reload {
+        let Some(earlier) = self.current_plugin(name) else {
+            return self.reload(name);
+        };
+        match self.apply_grants(earlier.without_policy(), Some(&earlier)) {
+            Ok(plugin) => self.replace(plugin, Some(&earlier)),
+            Err(reason) => {
+                self.remove(name);
+                Reload::Refused(reason)
+            }
         }
     }
 
@@ -101,8 +146,8 @@ impl Reloader {
         let Some(plugin) = self.find_component_of_tool(tool) else {
             return Ok(None);
         };
-        let mut policy = self.grants.read(plugin.name())?;
-        if policy.grants_anything() && policy.component != plugin.digest() {
+        let mut policy = self.grants.read(&plugin)?;
+        if !policy.is_for(&plugin.digest()) {
             return Err(GrantError::OtherComponent { tool: tool.to_owned() });
         }
         for denial in denials {
@@ -123,13 +168,11 @@ impl Reloader {
         let Some(ProposedGrants { plugin, policy }) = self.propose_grants(tool, denials)? else {
             return Ok(());
         };
-        if self.grants.read(plugin.name())? != policy {
-            self.grants.write(&lock, plugin.name(), &policy)?;
-            self.grants.store_approved(&plugin)?;
+        if self.grants.read(&plugin)? != policy {
+            self.grants.write(&lock, &plugin, &policy)?;
         }
-        // The lock is not held while the component is loaded, which may take as long as compiling.
         drop(lock);
-        self.reload(plugin.name());
+        self.reload_grants(plugin.name());
         Ok(())
     }
 
@@ -143,7 +186,7 @@ impl Reloader {
     /// another version. [`Plugin::with_policy`] checks the last of these.
     fn apply_grants(&self, plugin: Plugin, earlier: Option<&Plugin>) -> Result<Plugin, String> {
         let quarantine_check = self.grants.check_quarantine(&plugin.digest());
-        let policy = quarantine_check.and_then(|()| self.grants.read(plugin.name()));
+        let policy = quarantine_check.and_then(|()| self.grants.read(&plugin));
         let policy = policy.map_err(|error| in_one_line(&error))?;
         // The file of grants names the version that the operator has approved.
         let is_approved = policy.component == plugin.digest();
@@ -151,11 +194,10 @@ impl Reloader {
             .is_some_and(|earlier| !ApprovedComponent::of(earlier).has_same_contract(&ApprovedComponent::of(&plugin)));
         let was_withheld = earlier.is_some_and(has_withheld_grants);
         let base_dirs = self.grants.base_dirs().clone();
-        let plugin = if (has_other_contract || was_withheld) && !is_approved {
-            plugin.with_withheld_policy(policy, base_dirs)
-        } else {
-            plugin.with_policy(policy, base_dirs)
-        };
+        if (has_other_contract || was_withheld) && !is_approved {
+            return Ok(plugin.with_withheld_policy(policy, base_dirs));
+        }
+        let plugin = plugin.with_policy(policy, base_dirs);
         plugin.map_err(|error| in_one_line(&error))
     }
 
@@ -169,6 +211,9 @@ impl Reloader {
         if let Err(error) = self.registry.replace(Arc::clone(&plugin) as Arc<dyn ToolExecutor>) {
             return Reload::Refused(in_one_line(&error));
         }
+        let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+        *changes.entry(plugin.schema().name.clone()).or_default() += 1;
+        drop(changes);
         if let Some(earlier) = renamed_from {
             self.registry.unregister(&earlier.schema().name);
         }
@@ -207,13 +252,18 @@ impl Reloader {
         in_folder.chain(offered).collect()
     }
 
-    /// Returns the sizes and times of the files of a component. They change whenever a file is written or replaced.
-    fn stamps(&self, name: &str) -> FileStamps {
-        ["wasm", "toml"].map(|extension| {
-            let path = self.folder.join(format!("{name}.{extension}"));
-            let found = path.symlink_metadata().ok()?;
-            Some((found.len(), found.modified().ok()?))
-        })
+    /// Returns the size and the time of the file of a component. They change whenever the file is written or replaced.
+    fn stamp(&self, name: &str) -> FileStamp {
+        let path = self.folder.join(format!("{name}.wasm"));
+        let found = path.symlink_metadata().ok()?;
+        Some((found.len(), found.modified().ok()?))
+    }
+
+    /// Returns whether the event concerns a file of grants.
+    fn is_about_grants(&self, event: &notify::Result<notify::Event>) -> bool {
+        let folder = self.grants.folder();
+        let is_below = |path: &PathBuf| !folder.as_os_str().is_empty() && path.starts_with(folder);
+        event.as_ref().is_ok_and(|event| event.paths.iter().any(is_below))
     }
 }
 
@@ -230,13 +280,12 @@ fn is_unchanged(earlier: &Plugin, new: &Plugin) -> bool {
         && earlier.authority().denial_of_every_call() == new.authority().denial_of_every_call()
 }
 
-/// Returns the name of the component to which a file of the folder belongs, or `None` if the file is neither a component nor its
-/// grants.
+/// Returns the name of the component in a file of the folder, or `None` if the file is not a component.
 fn component_name(path: &Path) -> Option<String> {
     let extension = path.extension()?.to_str()?;
     let name = path.file_stem()?.to_str()?;
-    let belongs_to_component = (extension == "wasm" || extension == "toml") && !name.starts_with('.');
-    belongs_to_component.then(|| name.to_owned())
+    let is_component = extension == "wasm" && !name.starts_with('.');
+    is_component.then(|| name.to_owned())
 }
 
 /// A watch of a plugins folder, which ends when this value is dropped.
@@ -258,6 +307,11 @@ impl FolderWatch {
         let (sender, events) = channel();
         let mut watcher = notify::recommended_watcher(sender)?;
         watcher.watch(&reloader.folder, RecursiveMode::NonRecursive)?;
+        let grants = reloader.grants.folder();
+        if !grants.as_os_str().is_empty() {
+            reloader.grants.create_folder().map_err(notify::Error::io)?;
+            watcher.watch(grants, RecursiveMode::NonRecursive)?;
+        }
         let watch = move || reload_changes(&reloader, &events, &on_reload);
         let thread = std::thread::Builder::new().name("art-plugins".to_owned()).spawn(watch);
         Ok(Self {
@@ -277,25 +331,31 @@ impl Drop for FolderWatch {
     }
 }
 
-/// Reloads components whose files change, until the channel closes. A changed component waits until its files have been the same
-/// for [`QUIET_TIME`].
+/// Reloads components whose files change, until the channel closes. A changed component waits until its file has been the same
+/// for [`QUIET_TIME`], and changed grants wait until there was no change for this time.
 fn reload_changes(
     reloader: &Reloader,
     events: &Receiver<notify::Result<notify::Event>>,
     on_reload: &impl Fn(&str, &Reload),
 ) {
-    // For each changed component, the stamps of its files, and since when the files have had these stamps.
-    let mut waiting: BTreeMap<String, (Instant, FileStamps)> = BTreeMap::new();
+    // For each changed component, the stamp of its file, and since when the file has had this stamp.
+    let mut waiting: BTreeMap<String, (Instant, FileStamp)> = BTreeMap::new();
+    let mut grants_changed: Option<Instant> = None;
+    let report = |name: &str, reload: Reload| match reload {
+        Reload::Unchanged => {}
+        reload => on_reload(name, &reload),
+    };
     loop {
-        let event = match waiting.is_empty() {
+        let event = match waiting.is_empty() && grants_changed.is_none() {
             true => events.recv().map_err(|_ended| RecvTimeoutError::Disconnected),
             false => events.recv_timeout(QUIET_TIME / 2),
         };
         match event {
+            Ok(event) if reloader.is_about_grants(&event) => grants_changed = Some(Instant::now()),
             Ok(event) => {
                 for name in changed_components(reloader, event) {
-                    let stamps = reloader.stamps(&name);
-                    waiting.insert(name, (Instant::now(), stamps));
+                    let stamp = reloader.stamp(&name);
+                    waiting.insert(name, (Instant::now(), stamp));
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -303,19 +363,22 @@ fn reload_changes(
         }
         let now = Instant::now();
         let mut quiet = Vec::new();
-        for (name, (since, stamps)) in &mut waiting {
-            let found = reloader.stamps(name);
-            if found != *stamps {
-                (*since, *stamps) = (now, found);
+        for (name, (since, stamp)) in &mut waiting {
+            let found = reloader.stamp(name);
+            if found != *stamp {
+                (*since, *stamp) = (now, found);
             } else if now.duration_since(*since) >= QUIET_TIME {
                 quiet.push(name.clone());
             }
         }
         for name in quiet {
             waiting.remove(&name);
-            match reloader.reload(&name) {
-                Reload::Unchanged => {}
-                reload => on_reload(&name, &reload),
+            report(&name, reloader.reload(&name));
+        }
+        if grants_changed.is_some_and(|since| now.duration_since(since) >= QUIET_TIME) {
+            grants_changed = None;
+            for name in reloader.names() {
+                report(&name, reloader.reload_grants(&name));
             }
         }
     }
@@ -338,16 +401,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_wasm_and_toml_files_that_are_not_hidden_belong_to_a_component() {
+    fn only_wasm_files_that_are_not_hidden_are_components() {
         let name = |path: &str| component_name(Path::new(path));
         assert_eq!(name("/plugins/a.wasm").as_deref(), Some("a"));
-        assert_eq!(name("/plugins/a.toml").as_deref(), Some("a"));
         for other in [
             "/plugins/.a.wasm.17",
             "/plugins/.tmpXY",
             "/plugins/a",
             "/plugins/a.md",
-            "/plugins/.a.toml",
+            "/plugins/a.toml",
         ] {
             assert_eq!(name(other), None, "{other}");
         }

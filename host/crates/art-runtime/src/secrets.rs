@@ -7,7 +7,6 @@
 // The real keyring is in `service.rs`. Without the feature, `keyring.rs` stands for a keyring that cannot be opened.
 #[cfg_attr(feature = "keyring", path = "secrets/service.rs")]
 mod keyring;
-mod quarantine;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -25,9 +24,8 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
 use crate::config::Config;
+use crate::grants::Quarantine;
 use keyring::Keyring;
-
-pub use quarantine::{Quarantine, Quarantined};
 
 /// Beginning of the names of variables with secrets; the rest is the name of the secret. Such a variable is used instead of the
 /// stored secret of the same name.
@@ -458,15 +456,13 @@ mod tests {
     /// For [`SecretStore::secrets`]: the call uses secrets, so a change of the file is seen at once.
     const CALL_USES_SECRETS: bool = true;
 
-    /// Returns the configuration of a home. The secrets are beside `art.toml`, and the list of components in quarantine is beside
-    /// the database.
+    /// Returns the configuration of a home. The secrets are beside `art.toml`.
     fn config(home: &Path) -> Config {
-        let mut config = Config {
+        Config {
             file_path: home.join("art.toml"),
+            grants: home.join("grants"),
             ..Config::default()
-        };
-        config.database.value = home.join("state").join("art.db");
-        config
+        }
     }
 
     fn secret(name: &str, value: &str) -> Secret {

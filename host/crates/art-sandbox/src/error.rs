@@ -108,10 +108,27 @@ pub enum LoadError {
     InvalidGrants(String),
     /// The operator grants a capability that the component can never use, because it does not import the interface or its
     /// manifest does not request the capability.
-    #[error("`{capability}` is granted to it, but the tool does not ask for it (hint: remove the grant)")]
+    #[error(
+        "`{capability}` cannot be granted to `{tool}`: the tool does not ask for it (hint: `art grant list {tool}` shows what it \
+         asks for and what it is granted)"
+    )]
     UnusableGrant {
         /// The capability.
         capability: Capability,
+        /// Name of the tool.
+        tool: String,
+    },
+    /// A capability that the manifest requests refers to an argument that no call has.
+    #[error(
+        "`{{args.{name}}}` in its capabilities names no argument of the tool (hint: its arguments are {}; correct `capabilities(..)` \
+         in `#[tool(..)]`, and build it again)",
+        quoted_list(arguments)
+    )]
+    UnknownArgument {
+        /// Name of the argument.
+        name: String,
+        /// Names of the arguments that the tool has.
+        arguments: Vec<String>,
     },
     /// The `art:manifest` section is not valid JSON or has wrong fields.
     #[error("the `art:manifest` section is invalid")]
@@ -232,4 +249,12 @@ pub(crate) fn is_transient(error: &wasmtime::Error) -> bool {
         || error
             .chain()
             .any(|cause| cause.is::<std::io::Error>() || cause.is::<Errno>())
+}
+
+/// Returns the names in quotes, or a text that says that there are none.
+fn quoted_list(names: &[String]) -> String {
+    match names.is_empty() {
+        true => "none".to_owned(),
+        false => format!("`{}`", names.join("`, `")),
+    }
 }

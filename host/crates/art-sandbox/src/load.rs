@@ -4,13 +4,16 @@
 //! The cache also keeps why a component was refused, or was postponed because it took too long to compile, so that later starts
 //! of the host do not try again: for a refusal as long as the component and the host stay the same, for a postponement one day.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use art_core::capability::{Authority, BaseDirs, CallGrants, ToolPolicy};
+use art_core::capability::{Authority, BaseDirs, CallGrants, CapabilityRequest, RequestedUrl, ToolPolicy};
 use art_core::error::in_one_line;
 use art_core::limits::{LimitOverrides, Limits};
+use art_core::tool::ToolSchema;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::CodeCache;
@@ -25,6 +28,9 @@ use crate::plugin::Plugin;
 use crate::program::{ComponentSource, LoadedProgram, Program};
 use crate::sandbox::Sandbox;
 use crate::schema_text::{self, SchemaText};
+
+/// Maximum number of arguments that an error names.
+const MAX_NAMED_ARGUMENTS: usize = 16;
 
 /// A file of a component that passed all checks that can be made without compiling it.
 struct CheckedFile<'a> {
@@ -210,7 +216,8 @@ impl Sandbox {
         Ok(file)
     }
 
-    /// Returns the tool, with no grants yet. Fails if a JSON field of its schema is invalid, or if its limits are not granted.
+    /// Returns the tool, with no grants yet. Fails if a JSON field of its schema is invalid, if a capability refers to an argument
+    /// that the tool does not have, or if its limits are not granted.
     fn new_plugin(
         &self,
         name: &str,
@@ -221,6 +228,7 @@ impl Sandbox {
         let schema = convert::schema(&schema_text).map_err(|error| LoadError::SchemaCall {
             reason: error.into_reason(),
         })?;
+        check_argument_references(&file.inspection, &schema)?;
         // The name in the schema decides which limits the tool gets, because the tool is called by that name. The name in the
         // manifest is not used for calls, so it could be that of another tool, which has higher limits.
         let limits = self.limits().grant(&schema.name, file.requested_limits())?;
@@ -400,5 +408,48 @@ impl Sandbox {
             Retention::OneDay => cache.put_postponement(engine, digest, &in_one_line(error)),
             Retention::Never => {}
         }
+    }
+}
+
+/// Checks that the arguments to which the requested capabilities refer are in the input schema. A call would otherwise get nothing
+/// for them, and no grant could change that.
+fn check_argument_references(inspection: &Inspection, schema: &ToolSchema) -> Result<(), LoadError> {
+    let mut arguments = BTreeSet::new();
+    collect_properties(&schema.input_schema, &mut arguments);
+    for request in inspection.requests().iter().flatten() {
+        let reference = match request {
+            CapabilityRequest::Fs { path, .. } => path.as_ref(),
+            CapabilityRequest::Http {
+                url: Some(RequestedUrl::Argument(reference)),
+                ..
+            } => Some(reference),
+            CapabilityRequest::Http { .. } | CapabilityRequest::Env { .. } => None,
+        };
+        if let Some(reference) = reference.filter(|reference| !arguments.contains(reference.name())) {
+            return Err(LoadError::UnknownArgument {
+                name: reference.name().to_owned(),
+                arguments: arguments
+                    .into_iter()
+                    .take(MAX_NAMED_ARGUMENTS)
+                    .map(str::to_owned)
+                    .collect(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Adds the names of all properties in a schema, at any depth: the arguments may be those of a variant or of a definition. A
+/// schema does not nest deeply, because JSON with more than 128 levels is not parsed.
+fn collect_properties<'a>(schema: &'a Value, names: &mut BTreeSet<&'a str>) {
+    match schema {
+        Value::Object(keywords) => {
+            if let Some(Value::Object(properties)) = keywords.get("properties") {
+                names.extend(properties.keys().map(String::as_str));
+            }
+            keywords.values().for_each(|value| collect_properties(value, names));
+        }
+        Value::Array(items) => items.iter().for_each(|value| collect_properties(value, names)),
+        _ => {}
     }
 }

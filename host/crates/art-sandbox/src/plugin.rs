@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use art_core::capability::{Authority, BaseDirs, CallGrants, Capability, Denial, ToolPolicy};
 use art_core::error::in_one_line;
 use art_core::intake::{Divergence, DivergenceReason, GivenByOperator, Intake, Replayed};
-use art_core::limits::Limits;
+use art_core::limits::{Limits, LimitsNotGranted, SettableLimit};
 use art_core::outcome::{CallLog, Ending, Outcome};
 use art_core::secret::Secrets;
 use art_core::tool::ToolSchema;
@@ -101,64 +101,116 @@ impl Plugin {
         &self.authority
     }
 
-    /// Gives the tool what the operator grants it. If the grants were made for another component, the tool is not called until
-    /// the operator approves them for this component. Relative paths and paths with `~` refer to `base_dirs`.
+    /// Gives the tool what the operator grants it. If the grants were made for another component, none of them applies, and the
+    /// tool is not called until the operator approves them for this component. Relative paths and paths with `~` refer to
+    /// `base_dirs`.
     ///
     /// # Errors
     /// Fails if the tool can never use a grant, or requests higher limits than granted.
     pub fn with_policy(mut self, policy: ToolPolicy, base_dirs: BaseDirs) -> Result<Self, LoadError> {
-        self.check_grants_are_usable(&policy)?;
-        let overrides = policy.limit_overrides().map_err(LoadError::InvalidGrants)?;
-        if !policy.limits.is_empty() {
-            let requested = self.inspection.manifest.as_ref().map(|manifest| manifest.limits);
-            let mut limits = self.sandbox.limits().clone();
-            let entry = limits.tools.entry(self.schema.name.clone()).or_default();
-            *entry = overrides.or(*entry);
-            // The limits of `art.toml` were checked when the tool was loaded, so an error is about the limits in `policy`.
-            self.limits = limits
-                .grant(&self.schema.name, requested.unwrap_or_default())
-                .map_err(|error| error.by_grants_of(&self.name))?;
+        if !policy.is_for(&self.digest()) {
+            return Ok(self.with_withheld_policy(policy, base_dirs));
         }
-        let is_other_component = policy.grants_anything() && policy.component != self.digest();
-        let create_authority = if is_other_component {
-            Authority::of_changed_component
-        } else {
-            Authority::new
-        };
-        self.authority = create_authority(&self.schema.name, self.inspection.requests(), policy, base_dirs);
+        self.check_grants_are_usable(&policy)?;
+        self.limits = self.limits_with(&policy)?;
+        self.authority = Authority::new(&self.schema.name, self.inspection.requests(), policy, base_dirs);
         Ok(self)
     }
 
-    /// Same as [`with_policy`](Self::with_policy), but the grants are withheld: in any case, the tool is not called until the
-    /// operator approves the component.
-    ///
-    /// # Errors
-    /// Same as [`with_policy`](Self::with_policy).
-    pub fn with_withheld_policy(self, policy: ToolPolicy, base_dirs: BaseDirs) -> Result<Self, LoadError> {
-        let mut plugin = self.with_policy(policy.clone(), base_dirs.clone())?;
-        plugin.authority =
-            Authority::of_changed_component(&plugin.schema.name, plugin.inspection.requests(), policy, base_dirs);
-        Ok(plugin)
+    /// Same as [`with_policy`](Self::with_policy), but in any case nothing in the policy applies, and the tool is not called
+    /// until the operator approves the component.
+    #[must_use]
+    pub fn with_withheld_policy(mut self, policy: ToolPolicy, base_dirs: BaseDirs) -> Self {
+        let requests = self.inspection.requests();
+        self.authority = Authority::of_changed_component(&self.schema.name, requests, policy, base_dirs);
+        self
     }
 
-    /// Refuses a grant that the component can never use: it does not import the interface of the capability, or has a manifest
-    /// that does not request the capability.
+    /// Returns the same tool for a change of its grants, which do not apply to it. Calls in progress keep the grants that they
+    /// began with.
+    #[must_use]
+    pub fn without_policy(&self) -> Self {
+        let (tool, requests) = (&self.schema.name, self.inspection.requests());
+        Self {
+            sandbox: self.sandbox.clone(),
+            name: self.name.clone(),
+            file_digest: self.file_digest,
+            inspection: self.inspection.clone(),
+            limits: self.limits,
+            authority: Authority::new(tool, requests, ToolPolicy::default(), BaseDirs::default()),
+            schema: self.schema.clone(),
+            schema_text: self.schema_text.clone(),
+            program: Arc::clone(&self.program),
+            source_to_check: self.source_to_check.clone(),
+            checked: AtomicBool::new(self.is_checked()),
+            seen_canary: self.seen_canary.clone(),
+        }
+    }
+
+    /// Returns the limits of a call under the policy, whose limits take precedence over those of the configuration.
+    fn limits_with(&self, policy: &ToolPolicy) -> Result<Limits, LoadError> {
+        let overrides = policy.limit_overrides().map_err(LoadError::InvalidGrants)?;
+        let requested = self.inspection.manifest.as_ref().map(|manifest| manifest.limits);
+        let requested = requested.unwrap_or_default();
+        let configured = self.sandbox.limits();
+        if policy.limits.is_empty() {
+            return Ok(configured.grant(&self.schema.name, requested)?);
+        }
+        let mut limits = configured.clone();
+        let entry = limits.tools.entry(self.schema.name.clone()).or_default();
+        *entry = overrides.or(*entry);
+        // The limits of `art.toml` were checked when the tool was loaded, so an error is about the limits in `policy`.
+        let granted = limits.grant(&self.schema.name, requested);
+        Ok(granted.map_err(LimitsNotGranted::by_grants)?)
+    }
+
+    /// Refuses a grant that the component can never use.
     fn check_grants_are_usable(&self, policy: &ToolPolicy) -> Result<(), LoadError> {
         let granted = [
             (Capability::Fs, !policy.fs.is_empty()),
             (Capability::Http, !policy.http.is_empty()),
             (Capability::Env, !policy.env.is_empty()),
         ];
-        let requests = self.inspection.requests();
         for (capability, _) in granted.into_iter().filter(|(_, is_granted)| *is_granted) {
-            let is_requested = requests
-                .as_ref()
-                .is_none_or(|requests| requests.iter().any(|request| request.capability() == capability));
-            if !is_requested || !self.inspection.can_use(capability) {
-                return Err(LoadError::UnusableGrant { capability });
+            if !self.may_use(capability) {
+                let tool = self.schema.name.clone();
+                return Err(LoadError::UnusableGrant { capability, tool });
             }
         }
         Ok(())
+    }
+
+    /// Returns whether the component imports the interface of the capability, and its manifest, if it has one, requests the
+    /// capability.
+    fn may_use(&self, capability: Capability) -> bool {
+        let requests = self.inspection.requests();
+        let is_requested = requests
+            .as_ref()
+            .is_none_or(|requests| requests.iter().any(|request| request.capability() == capability));
+        is_requested && self.inspection.can_use(capability)
+    }
+
+    /// Returns the policy without what [`with_policy`](Self::with_policy) would refuse: the grants that the component can never
+    /// use, and the limits that are lower than those it requests.
+    #[must_use]
+    pub fn usable_part(&self, mut policy: ToolPolicy) -> ToolPolicy {
+        if !self.may_use(Capability::Fs) {
+            policy.fs.clear();
+        }
+        if !self.may_use(Capability::Http) {
+            policy.http.clear();
+        }
+        if !self.may_use(Capability::Env) {
+            policy.env.clear();
+        }
+        let requested = self.inspection.manifest.as_ref().map(|manifest| manifest.limits);
+        for limit in &SettableLimit::ALL {
+            let value = limit.get(requested.unwrap_or_default());
+            policy
+                .limits
+                .retain(|name, granted| name != limit.setting || value.is_none_or(|value| value <= *granted));
+        }
+        policy
     }
 
     /// Stores in the cache that this host refuses the tool because of its schema, so that later starts do not load it
@@ -344,6 +396,7 @@ impl Plugin {
             None => (call_job.given.clone(), call_job.limits),
         };
         let grants = CallGrants {
+            unrequested: self.authority.unrequested(),
             tool: Arc::from(self.schema.name.as_str()),
             base_dirs: Arc::clone(&call_job.grants.base_dirs),
             clock: given.links.clock,

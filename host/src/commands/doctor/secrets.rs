@@ -3,7 +3,8 @@
 
 use art_runtime::config::Config;
 use art_runtime::error::in_one_line;
-use art_runtime::secrets::{Quarantine, SecretFile};
+use art_runtime::grants::Quarantine;
+use art_runtime::secrets::SecretFile;
 
 use super::{Check, Verdict};
 

@@ -3,10 +3,11 @@
 use std::path::{Component, Path, PathBuf};
 
 use art_core::capability::{Access, FsGrant, HttpGrant, HttpScope, SecretHeader, ToolPolicy};
-use art_runtime::grants::{canonical, resolved};
+use art_runtime::grants::{StoredGrants, canonical, resolved};
 
 use crate::cli::AddArgs;
 use crate::error::CommandError;
+use crate::render;
 
 /// Returns the policy with the grants of the command line added. An added grant replaces the earlier one for the same path,
 /// address, variable or limit.
@@ -44,9 +45,13 @@ fn add_fs_grant(policy: &mut ToolPolicy, grant: FsGrant) {
     policy.fs.push(grant);
 }
 
-/// Returns the grant of a path as it is written, and of the path to which that leads now.
+/// Returns the grant of a path as it is written, and of the path to which that leads now. Notes that nothing is there, which may
+/// be a mistake in writing.
 fn fs_grant(path: &Path, access: Access) -> Result<FsGrant, CommandError> {
     let canonical = canonical(path).map_err(CommandError::file("grant", path))?;
+    if !canonical.exists() {
+        render::note(&format!("there is nothing at `{}` yet", canonical.display()));
+    }
     Ok(FsGrant::new(written(path).unwrap_or_else(|| canonical.clone()), access).with_resolved(canonical))
 }
 
@@ -77,23 +82,32 @@ fn http_grant(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
     })
 }
 
-/// Returns the grants without those for the paths, addresses, variables and limits in `revoked`. Fails if one of `revoked` is not
-/// granted.
-pub(super) fn without_revoked(mut policy: ToolPolicy, revoked: &[String]) -> Result<ToolPolicy, CommandError> {
+/// Removes the grants for the paths, addresses, variables and limits in `revoked` from the stored grants of a tool. Fails if one
+/// of `revoked` is not granted.
+pub(super) fn remove_revoked(granted: &mut [StoredGrants], revoked: &[String]) -> Result<(), CommandError> {
     for text in revoked {
-        let before = policy.clone();
-        revoke_path(&mut policy, text);
-        let scope = text.parse::<HttpScope>().ok();
-        policy.http.retain(|grant| Some(&grant.url) != scope.as_ref());
-        policy.env.remove(text);
-        policy.limits.remove(text);
-        if policy == before {
+        let mut is_granted = false;
+        for stored in &mut *granted {
+            is_granted |= remove_grant(&mut stored.policy, text);
+        }
+        if !is_granted {
             return Err(CommandError::Usage(format!(
                 "`{text}` is not granted (hint: `art grant list` prints what is)"
             )));
         }
     }
-    Ok(policy)
+    Ok(())
+}
+
+/// Removes the grant for the path, address, variable or limit `text`. Returns whether there was one.
+fn remove_grant(policy: &mut ToolPolicy, text: &str) -> bool {
+    let before = policy.clone();
+    revoke_path(policy, text);
+    let scope = text.parse::<HttpScope>().ok();
+    policy.http.retain(|grant| Some(&grant.url) != scope.as_ref());
+    policy.env.remove(text);
+    policy.limits.remove(text);
+    *policy != before
 }
 
 /// Removes the grant of a path. If there is none with the path as it is written, removes those that lead to the same place.
@@ -168,11 +182,14 @@ mod tests {
             "timeout_ms=60_000",
         ];
         let policy = add(ToolPolicy::default(), &options);
+        let mut granted = [StoredGrants {
+            tool: "tool".to_owned(),
+            file: "tool".to_owned(),
+            policy,
+        }];
+        assert!(remove_revoked(&mut granted, &["https://b.example/".to_owned()]).is_err());
         let revoked = ["https://a.example", "A", "timeout_ms"].map(str::to_owned);
-        assert_eq!(
-            without_revoked(policy.clone(), &revoked).unwrap(),
-            ToolPolicy::default()
-        );
-        assert!(without_revoked(policy, &["https://b.example/".to_owned()]).is_err());
+        remove_revoked(&mut granted, &revoked).unwrap();
+        assert!(granted[0].policy.is_empty());
     }
 }

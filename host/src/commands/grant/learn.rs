@@ -148,7 +148,7 @@ impl Findings {
         // `learned.allowed` has the denials that the proposed grants end, and `learned.denied` those that remain.
         json!({
             "tool": self.plugin.schema().name,
-            "file": format!("{}.toml", self.plugin.name()),
+            "file": format!("{}.toml", self.plugin.digest()),
             "calls": self.calls,
             "denied": denials_to_json(&self.learned.allowed),
             "notGrantable": denials_to_json(&self.learned.denied),
@@ -179,7 +179,7 @@ impl Findings {
             lines.push("the grants are the smallest for these calls".to_owned());
             return Ok(printable(&lines.join("\n")));
         }
-        let path = grants.path(self.plugin.name());
+        let path = grants.path(&self.plugin.digest());
         lines.push(format!("proposed for `{}`:", path.display()));
         lines.push(difference(&self.present_grants, &self.learned.policy)?);
         Ok(printable(&lines.join("\n")))

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use art_core::capability::ToolPolicy;
-use art_runtime::grants::{ApprovedComponent, GrantFiles};
+use art_runtime::grants::{ApprovedComponent, GrantFiles, StoredGrants};
 use art_sandbox::Plugin;
 use art_tools::ToolExecutor;
 use serde_json::{Value, json};
@@ -16,16 +16,34 @@ use crate::render;
 
 /// Prints what the tools ask for and what they are granted.
 pub(super) fn list(global: &GlobalOptions, grants: &GrantFiles, plugins: &[Plugin]) -> Result<Exit, CommandError> {
+    list_all(global, grants, plugins, false)
+}
+
+/// Same as [`list`]. `with_absent` adds the grants of components that are not in the plugins folder.
+pub(super) fn list_all(
+    global: &GlobalOptions,
+    grants: &GrantFiles,
+    plugins: &[Plugin],
+    with_absent: bool,
+) -> Result<Exit, CommandError> {
     let mut listed = Vec::new();
     for plugin in plugins {
-        listed.push((plugin, grants.read(plugin.name())?));
+        listed.push((plugin, grants.read(plugin)?));
     }
+    let is_shown = |stored: &StoredGrants| {
+        let mut shown = listed.iter().map(|(_, policy)| &policy.component);
+        shown.any(|component| *component == stored.policy.component)
+    };
+    let stored = if with_absent { grants.list()? } else { Vec::new() };
+    let absent: Vec<_> = stored.into_iter().filter(|stored| !is_shown(stored)).collect();
     if global.json {
-        let tools: Vec<_> = listed.iter().map(|(plugin, policy)| to_json(plugin, policy)).collect();
+        let tools = listed.iter().map(|(plugin, policy)| to_json(plugin, policy));
+        let tools: Vec<_> = tools.chain(absent.iter().map(stored_to_json)).collect();
         render::json(&tools);
         return Ok(Exit::Success);
     }
-    let texts: Vec<_> = listed.iter().map(|(plugin, policy)| to_text(plugin, policy)).collect();
+    let texts = listed.iter().map(|(plugin, policy)| to_text(plugin, policy));
+    let texts: Vec<_> = texts.chain(absent.iter().map(stored_to_text)).collect();
     match texts.is_empty() {
         true => render::note("there are no tools"),
         false => render::print(&texts.join("\n\n")),
@@ -33,9 +51,52 @@ pub(super) fn list(global: &GlobalOptions, grants: &GrantFiles, plugins: &[Plugi
     Ok(Exit::Success)
 }
 
+/// Prints stored grants.
+pub(super) fn list_stored(global: &GlobalOptions, stored: &[StoredGrants]) {
+    if global.json {
+        return render::json(&stored.iter().map(stored_to_json).collect::<Vec<_>>());
+    }
+    let texts = stored
+        .iter()
+        .map(|stored| [vec![stored.tool.clone()], indented_grant_lines(&stored.policy)].concat());
+    render::print(&texts.map(|lines| lines.join("\n")).collect::<Vec<_>>().join("\n\n"));
+}
+
 /// Returns whether the grants were made for another component, so that a person has to approve the present one.
 fn needs_approval(plugin: &Plugin, policy: &ToolPolicy) -> bool {
-    policy.grants_anything() && policy.component != plugin.digest()
+    !policy.is_for(&plugin.digest())
+}
+
+fn stored_to_json(stored: &StoredGrants) -> Value {
+    json!({
+        "tool": stored.tool,
+        "file": format!("{}.wasm", stored.file),
+        "digest": stored.policy.component,
+        "grants": stored.policy,
+    })
+}
+
+/// Returns the text about grants whose component is not in the plugins folder.
+fn stored_to_text(stored: &StoredGrants) -> String {
+    let tool = &stored.tool;
+    let note = format!("  is not in the plugins folder; `art grant revoke {tool} --all` ends its grants");
+    [vec![tool.clone(), note], indented_grant_lines(&stored.policy)]
+        .concat()
+        .join("\n")
+}
+
+fn indented_grant_lines(policy: &ToolPolicy) -> Vec<String> {
+    grant_lines(policy)
+        .into_iter()
+        .map(|line| format!("  {line}"))
+        .collect()
+}
+
+/// Returns the lines of the grants in `before` that are not in `after`.
+pub(super) fn lost_lines(before: &ToolPolicy, after: &ToolPolicy) -> Vec<String> {
+    let (mut lines, kept) = (grant_lines(before), grant_lines(after));
+    lines.retain(|line| !kept.contains(line));
+    lines
 }
 
 fn to_json(plugin: &Plugin, policy: &ToolPolicy) -> Value {
@@ -62,7 +123,7 @@ fn to_text(plugin: &Plugin, policy: &ToolPolicy) -> String {
             "  is not called until `art grant approve {name}`: its grants were made for another component"
         ));
     }
-    lines.extend(grant_lines(policy).into_iter().map(|line| format!("  {line}")));
+    lines.extend(indented_grant_lines(policy));
     lines.join("\n")
 }
 

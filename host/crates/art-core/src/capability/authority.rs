@@ -14,7 +14,8 @@ use super::{
     MAX_DENIALS, RequestedUrl, ToolPolicy,
 };
 
-/// The directories below which the host looks for the relative paths of a call and for its paths that begin with `~`.
+/// The directories below which the host looks for the relative paths of a call and for its paths that begin with `~`, and those
+/// that it grants to no tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BaseDirs {
     /// The directory that `~` stands for.
@@ -23,6 +24,43 @@ pub struct BaseDirs {
     pub resolved_home: Option<PathBuf>,
     /// The directory in which the host was started.
     pub current: PathBuf,
+    /// The paths that are never granted, each with what it is. Nothing below or above them is granted either.
+    pub protected: Vec<(PathBuf, &'static str)>,
+}
+
+impl BaseDirs {
+    /// Returns why a path cannot be granted to any tool, such as `it is or lies in files of the system`, or `None` if it can be
+    /// granted. Hidden directories of the home directory cannot. The path is compared as text, part by part.
+    #[must_use]
+    pub fn why_protected(&self, path: &Path) -> Option<String> {
+        for (protected, what) in &self.protected {
+            if path.starts_with(protected) {
+                return Some(format!("it is or lies in {what}"));
+            }
+            if protected.starts_with(path) {
+                return Some(format!("it contains {what}"));
+            }
+        }
+        let home = self.home.as_ref()?;
+        if home.starts_with(path) {
+            return Some("it contains the hidden files of the home directory".to_owned());
+        }
+        let first_below_home = path.strip_prefix(home).ok().and_then(|below| below.iter().next())?;
+        let is_hidden = first_below_home.as_encoded_bytes().starts_with(b".");
+        is_hidden.then(|| "it is or lies in a hidden directory of the home directory".to_owned())
+    }
+
+    /// Returns the denial of a path that no grant covers, with the command of the grant if one can be made.
+    pub(super) fn denial_of_path(&self, tool: &str, path: &Path, access: Access) -> Denial {
+        let denial = Denial::of_path(tool, &path.to_string_lossy(), access);
+        match self.why_protected(path) {
+            None => denial,
+            Some(reason) => {
+                let reason = format!("it cannot be granted: {reason}");
+                Denial::new(Capability::Fs, &denial.action, &denial.resource, &reason)
+            }
+        }
+    }
 }
 
 impl BaseDirs {
@@ -178,12 +216,26 @@ impl Authority {
         })
     }
 
+    /// Returns the capabilities that the manifest does not request, so that they cannot be granted.
+    #[must_use]
+    pub fn unrequested(&self) -> Vec<Capability> {
+        let mut unrequested = vec![Capability::Fs, Capability::Http, Capability::Env];
+        match &self.requests {
+            None => unrequested.clear(),
+            Some(requests) => {
+                unrequested.retain(|capability| !requests.iter().any(|request| request.capability() == *capability));
+            }
+        }
+        unrequested
+    }
+
     fn collect_grants(&self, arguments: &Value) -> Result<CallGrants, Vec<Denial>> {
         let mut grants = CallGrants {
             tool: Arc::clone(&self.tool),
             base_dirs: Arc::clone(&self.base_dirs),
             clock: self.policy.clock,
             random: self.policy.random,
+            unrequested: self.unrequested(),
             env: Vec::new(),
             fs: Vec::new(),
             http: Vec::new(),
@@ -301,7 +353,7 @@ impl Authority {
                 access,
                 grant: Arc::clone(grant),
             }),
-            None => Err(Denial::of_path(&self.tool, &path.to_string_lossy(), access)),
+            None => Err(self.base_dirs.denial_of_path(&self.tool, &path, access)),
         }
     }
 
@@ -330,7 +382,9 @@ impl Authority {
             }
             if grants.http.len() == count_before {
                 let method = methods.first().map_or("GET", String::as_str);
-                denials.push(Denial::of_http_request(&self.tool, method, &target));
+                let origin = target.origin();
+                let earlier = self.http.iter().find(|grant| grant.url == origin).map(|grant| &**grant);
+                denials.push(Denial::of_http_request(&self.tool, method, &target, earlier));
             }
         }
     }
@@ -370,6 +424,7 @@ mod tests {
             home: Some("/home/me".into()),
             resolved_home: None,
             current: "/home/me/work".into(),
+            ..BaseDirs::default()
         }
     }
 
@@ -491,7 +546,7 @@ mod tests {
         }
         assert!(explains(&Denial::of_path("reader", "/app.py", Access::ReadWrite)));
         let target = RequestTarget::parse("https://example.com/").unwrap();
-        assert!(explains(&Denial::of_http_request("reader", "GET", &target)));
+        assert!(explains(&Denial::of_http_request("reader", "GET", &target, None)));
     }
 
     #[test]

@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::http::{RequestTarget, check_method};
+use super::commands::http_command;
+use super::http::{HttpGrant, RequestTarget, check_method};
 use super::{Access, Capability, FsGrant};
-use crate::text::printable;
+use crate::text::{printable, quote_for_shell};
 
 /// Maximum number of denials that a call reports.
 pub const MAX_DENIALS: usize = 8;
@@ -14,8 +15,8 @@ pub const MAX_DENIALS: usize = 8;
 const MAX_ACTION_CHARS: usize = 20;
 /// Maximum length of a resource in a denial, in characters. A longer resource is cut, and its denial has no command.
 const MAX_RESOURCE_CHARS: usize = 500;
-/// End of the command that grants requests to a host that is not public.
-const PRIVATE_OPTION: &str = " --private";
+/// Option of the command that grants requests to a host that is not public.
+const PRIVATE_OPTION: &str = "--private";
 
 /// Something that a call was not allowed to do, or the reason why no call of a tool is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,35 +48,49 @@ impl Denial {
         } else {
             ("read", "--read")
         };
-        let command = format!("art grant add {tool} {option} {}", quote_for_shell(path));
-        Self::new(Capability::Fs, action, path, "no grant covers it").with_command(command)
-    }
-
-    /// Creates the denial of an HTTP request that no grant covers.
-    #[must_use]
-    pub fn of_http_request(tool: &str, method: &str, target: &RequestTarget) -> Self {
-        let denial = Self::new(
-            Capability::Http,
-            method,
-            &target.origin().to_string(),
-            "no grant covers it",
-        );
-        match check_method(method) {
-            Ok(()) => denial.with_command(http_grant_command(tool, method, target, target.is_known_as_private())),
-            Err(_) => denial.with_reason("this method cannot be granted"),
+        let denial = Self::new(Capability::Fs, action, path, "no grant covers it");
+        if FsGrant::new(path.into(), access).check().is_err() {
+            return denial
+                .with_reason("no grant covers it, and it cannot be granted by itself: grant a directory above it");
         }
+        denial.with_command(format!("art grant add {tool} {option} {}", quote_for_shell(path)))
     }
 
-    /// Creates the denial of an HTTP request to a server whose address is not public. The denial contains the origin of the URL
-    /// but not this address, because the tool must not learn to which addresses names resolve in the network of this host.
+    /// Creates the denial of an HTTP request that no grant covers. `earlier` is the grant for the origin of the URL, if there is
+    /// one: the command replaces it, and so has what it allows too.
     #[must_use]
-    pub fn not_public(tool: &str, method: &str, target: &RequestTarget) -> Self {
-        let (origin, reason) = (
-            target.origin().to_string(),
-            "the grant is only for hosts of the public internet",
-        );
-        Self::new(Capability::Http, method, &origin, reason)
-            .with_command(http_grant_command(tool, method, target, true))
+    pub fn of_http_request(tool: &str, method: &str, target: &RequestTarget, earlier: Option<&HttpGrant>) -> Self {
+        let origin = target.origin();
+        let denial = Self::new(Capability::Http, method, &origin.to_string(), "no grant covers it");
+        if check_method(method).is_err() {
+            return denial.with_reason("this method cannot be granted");
+        }
+        let mut grant = match earlier {
+            Some(earlier) => earlier.clone(),
+            None if method == "GET" || method == "HEAD" => HttpGrant::for_method(origin, method),
+            None => HttpGrant {
+                methods: Vec::new(),
+                ..HttpGrant::for_method(origin, method)
+            },
+        };
+        if !grant.methods.iter().any(|granted| granted == method) {
+            grant.methods.push(method.to_owned());
+        }
+        grant.private |= target.is_known_as_private();
+        denial.with_command(http_command(tool, &grant))
+    }
+
+    /// Creates the denial of an HTTP request to a server whose address is not public, although `grant` covers it. The denial
+    /// contains the granted address but not the one of the server, because the tool must not learn to which addresses names
+    /// resolve in the network of this host.
+    #[must_use]
+    pub fn not_public(tool: &str, method: &str, grant: &HttpGrant) -> Self {
+        let reason = "the grant is only for hosts of the public internet";
+        let private = HttpGrant {
+            private: true,
+            ..grant.clone()
+        };
+        Self::new(Capability::Http, method, &grant.url.to_string(), reason).with_command(http_command(tool, &private))
     }
 
     /// Creates the denial of an HTTP request to which the host has to add a secret that is not set.
@@ -119,7 +134,7 @@ impl Denial {
     /// Returns whether the grant that would allow what was denied has to be one for hosts that are not public.
     pub(super) fn needs_private_grant(&self) -> bool {
         let command = self.command.as_deref();
-        command.is_some_and(|command| command.ends_with(PRIVATE_OPTION))
+        command.is_some_and(|command| command.split(' ').any(|word| word == PRIVATE_OPTION))
     }
 
     fn with_reason(mut self, reason: &str) -> Self {
@@ -155,30 +170,6 @@ pub fn revoke_command(tool: &str, grant: &FsGrant) -> String {
     )
 }
 
-/// Returns the command that grants HTTP requests with `method` to the origin of `target`. With `private`, the granted host may
-/// have an address that is not public.
-fn http_grant_command(tool: &str, method: &str, target: &RequestTarget, private: bool) -> String {
-    let method_option = match method {
-        "GET" | "HEAD" => String::new(),
-        _ => format!(" --method {method}"),
-    };
-    let private_option = if private { PRIVATE_OPTION } else { "" };
-    let origin = target.origin().to_string();
-    format!(
-        "art grant add {tool} --http {}{method_option}{private_option}",
-        quote_for_shell(&origin)
-    )
-}
-
-/// Returns `text` as one word of a shell command, in quotes if it needs them.
-fn quote_for_shell(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-:@%+=,]".contains(c);
-    if !text.is_empty() && text.chars().all(is_plain) && !text.starts_with('-') {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,7 +182,7 @@ mod tests {
             Some("art grant add file_read --read '/home/me/my notes/a.txt'")
         );
         let target = RequestTarget::parse("https://example.com/a?q=secret").unwrap();
-        let request = Denial::of_http_request("http_fetch", "POST", &target);
+        let request = Denial::of_http_request("http_fetch", "POST", &target, None);
         assert_eq!(
             request.command.as_deref(),
             Some("art grant add http_fetch --http https://example.com/ --method POST")
@@ -202,7 +193,7 @@ mod tests {
     #[test]
     fn a_method_that_cannot_be_granted_has_no_command() {
         let target = RequestTarget::parse("https://example.com/").unwrap();
-        let denial = Denial::of_http_request("t", "CONNECT", &target);
+        let denial = Denial::of_http_request("t", "CONNECT", &target, None);
         assert_eq!(
             (denial.reason.as_str(), denial.command),
             ("this method cannot be granted", None)
@@ -211,23 +202,23 @@ mod tests {
 
     #[test]
     fn the_denial_of_a_host_that_is_not_public_has_the_private_option_and_no_ip_address() {
-        let target = RequestTarget::parse("http://intranet.example:8080/a").unwrap();
-        let denial = Denial::not_public("t", "POST", &target);
-        assert_eq!(
-            denial.command.as_deref(),
-            Some("art grant add t --http http://intranet.example:8080/ --method POST --private")
-        );
+        let mut grant = HttpGrant::for_method("http://intranet.example:8080/v1".parse().unwrap(), "POST");
+        grant.methods = vec!["POST".to_owned()];
+        let denial = Denial::not_public("t", "POST", &grant);
+        let command = "art grant add t --http http://intranet.example:8080/v1 --method POST --private";
+        assert_eq!(denial.command.as_deref(), Some(command));
+        assert!(denial.needs_private_grant());
         let line = denial.to_string();
         assert_eq!(
             line,
-            "POST `http://intranet.example:8080/`: the grant is only for hosts of the public internet"
+            "POST `http://intranet.example:8080/v1`: the grant is only for hosts of the public internet"
         );
     }
 
     #[test]
     fn the_command_for_an_address_that_is_known_as_private_has_the_private_option() {
         let has_private_option = |url: &str| {
-            let denial = Denial::of_http_request("t", "GET", &RequestTarget::parse(url).unwrap());
+            let denial = Denial::of_http_request("t", "GET", &RequestTarget::parse(url).unwrap(), None);
             denial.command.unwrap().ends_with(" --private")
         };
         for url in [
@@ -244,14 +235,38 @@ mod tests {
     }
 
     #[test]
+    fn the_command_for_another_method_keeps_what_the_origin_is_granted_already() {
+        let target = RequestTarget::parse("https://example.com/a").unwrap();
+        let mut earlier = HttpGrant::for_method(target.origin(), "GET");
+        earlier.secret = Some(crate::capability::SecretHeader {
+            name: "KEY".to_owned(),
+            header: "authorization".to_owned(),
+            prefix: None,
+        });
+        let denial = Denial::of_http_request("t", "PUT", &target, Some(&earlier));
+        assert_eq!(
+            denial.command.as_deref(),
+            Some("art grant add t --http https://example.com/ --method GET --method HEAD --method PUT --secret KEY")
+        );
+    }
+
+    #[test]
     fn a_path_cannot_break_out_of_the_command() {
         let command = |path: &str| Denial::of_path("t", path, Access::Read).command;
         assert_eq!(
             command("/a'; rm -rf '/b").as_deref(),
             Some(r"art grant add t --read '/a'\''; rm -rf '\''/b'")
         );
-        assert_eq!(command("-x").as_deref(), Some("art grant add t --read '-x'"));
-        assert_eq!(command("/a\nart grant add t --read /"), None);
+        for path in [
+            "-x",
+            "/a\nart grant add t --read /",
+            "/a/[1].txt",
+            "/a/*",
+            "/",
+            "/a/$HOME",
+        ] {
+            assert_eq!(command(path), None, "no command grants `{path}`");
+        }
         assert_eq!(command(&"/long".repeat(200)), None);
     }
 

@@ -21,6 +21,8 @@ pub struct CallGrants {
     pub clock: bool,
     /// Whether the call may draw random numbers.
     pub random: bool,
+    /// The capabilities that the manifest of the tool does not request, so that no grant can give them.
+    pub unrequested: Vec<Capability>,
     /// The variables that the call can read.
     pub env: Vec<(String, String)>,
     /// The files that the call may use.
@@ -106,6 +108,7 @@ impl CallGrants {
                 base_dirs: Arc::default(),
                 clock: true,
                 random: true,
+                unrequested: Vec::new(),
                 env: Vec::new(),
                 fs: Vec::new(),
                 http: Vec::new(),
@@ -158,7 +161,26 @@ impl CallGrants {
                 "it is granted, but the manifest of the tool requests less, such as only the paths in the arguments, or only reading",
             );
         }
-        Denial::of_path(&self.tool, &shown, access)
+        let denial = self.base_dirs.denial_of_path(&self.tool, &path, access);
+        self.without_command_if_unrequested(denial)
+    }
+
+    /// Returns the denial of something that the manifest of the tool does not request without its command, since a grant would
+    /// be refused.
+    fn without_command_if_unrequested(&self, denial: Denial) -> Denial {
+        let author_hint = match denial.capability {
+            Capability::Fs => "`fs(read)` or `fs(read_write)`",
+            Capability::Http => "`http(..)`",
+            _ => "`env(..)`",
+        };
+        if !self.unrequested.contains(&denial.capability) {
+            return denial;
+        }
+        let reason = format!(
+            "the tool does not ask for it, so it cannot be granted; its author can add {author_hint} to the `capabilities(..)` of \
+             `#[tool(..)]`"
+        );
+        Denial::new(denial.capability, &denial.action, &denial.resource, &reason)
     }
 
     /// Returns whether a denial may be why a call with these arguments broke off without a result of its tool. Reading a file that
@@ -199,7 +221,10 @@ impl CallGrants {
                           other methods";
             return Denial::new(Capability::Http, method, &origin, reason);
         }
-        Denial::of_http_request(&self.tool, method, target)
+        let origin = target.origin();
+        let earlier = self.http.iter().find(|http_right| http_right.grant.url == origin);
+        let denial = Denial::of_http_request(&self.tool, method, target, earlier.map(|http_right| &*http_right.grant));
+        self.without_command_if_unrequested(denial)
     }
 
     /// Returns whether the call may have had an effect outside of its sandbox.

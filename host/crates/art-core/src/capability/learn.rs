@@ -413,7 +413,11 @@ mod tests {
     #[test]
     fn a_host_that_is_not_public_needs_a_private_grant() {
         let target = RequestTarget::parse("http://intranet.example/").unwrap();
-        let denials = [Denial::not_public("t", "GET", &target)];
+        let denials = [Denial::not_public(
+            "t",
+            "GET",
+            &HttpGrant::for_method(target.origin(), "GET"),
+        )];
         let grants = |private| policy(json!({"http": [{"url": "http://intranet.example/", "private": private}]}));
         let learned = observe(&[], &denials).learn(&grants(false), None, |_| true, Path::to_owned);
         assert!(learned.policy.http.iter().any(|grant| grant.private), "{learned:?}");
@@ -425,7 +429,7 @@ mod tests {
     fn what_no_grant_can_allow_stays_denied() {
         let target = RequestTarget::parse("https://a.b/").unwrap();
         let denials = [
-            Denial::of_http_request("t", "CONNECT", &target),
+            Denial::of_http_request("t", "CONNECT", &target, None),
             Denial::missing_secret("GET", &target, "KEY"),
             Denial::new(
                 Capability::Fs,

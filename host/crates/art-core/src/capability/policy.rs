@@ -1,4 +1,4 @@
-//! The file in which an operator grants authority to one tool.
+//! What an operator grants to one component.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use super::http::{HttpGrant, HttpScope};
 use super::{Access, Capability, Denial};
 use crate::limits::{LimitOverrides, SettableLimit};
 
-/// What the operator grants to one component: the file `NAME.toml` beside `NAME.wasm`.
+/// What the operator grants to one component. The home of the operator has a file with it, under the digest of the component.
 ///
 /// Without the file, a tool can read the time and draw random numbers, and nothing else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolPolicy {
-    /// Digest of the component for which the grants were made, in hexadecimal. Required if anything is granted, since a component
-    /// with another digest gets none of the grants.
+    /// Digest of the component for which the grants were made, in hexadecimal. Required unless the policy [is
+    /// empty](Self::is_empty), since a component with another digest gets none of the grants.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub component: String,
     /// Whether the tool may read the time. By default true.
@@ -75,7 +75,7 @@ impl ToolPolicy {
     }
 
     fn check_all(&self) -> Result<(), String> {
-        if self.component.is_empty() && self.grants_anything() {
+        if self.component.is_empty() && !self.is_empty() {
             return Err("`component` is missing: grants are made for the digest of one component".to_owned());
         }
         self.fs.iter().try_for_each(FsGrant::check)?;
@@ -91,11 +91,20 @@ impl ToolPolicy {
         self.limit_overrides().map(drop)
     }
 
-    /// Returns whether the policy grants files, HTTP requests or variables, which only the component with the digest `component`
-    /// gets.
+    /// Returns whether the policy neither grants nor restricts anything, whichever component it names.
     #[must_use]
-    pub fn grants_anything(&self) -> bool {
-        !self.fs.is_empty() || !self.http.is_empty() || !self.env.is_empty()
+    pub fn is_empty(&self) -> bool {
+        let empty = Self {
+            component: self.component.clone(),
+            ..Self::default()
+        };
+        *self == empty
+    }
+
+    /// Returns whether the policy applies to the component with this digest. An empty policy applies to every component.
+    #[must_use]
+    pub fn is_for(&self, digest: &str) -> bool {
+        self.component == digest || self.is_empty()
     }
 
     /// Adds the smallest grant that allows what was denied. A new grant to send HTTP requests also allows `GET` and `HEAD`.
@@ -226,7 +235,7 @@ mod tests {
     fn without_a_file_a_tool_has_the_time_and_random_numbers_only() {
         let policy = ToolPolicy::default();
         policy.check().unwrap();
-        assert!(policy.clock && policy.random && !policy.grants_anything());
+        assert!(policy.clock && policy.random && policy.is_empty());
     }
 
     #[test]
@@ -246,6 +255,24 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_applies_to_its_component_only_unless_it_is_empty() {
+        let limits = ToolPolicy {
+            component: "11".repeat(32),
+            limits: BTreeMap::from([("fuel".to_owned(), 5)]),
+            ..ToolPolicy::default()
+        };
+        let without_clock = ToolPolicy {
+            limits: BTreeMap::new(),
+            clock: false,
+            ..limits.clone()
+        };
+        for policy in [policy(), limits, without_clock] {
+            assert!(policy.is_for(&policy.component) && !policy.is_for("22"), "{policy:?}");
+        }
+        assert!(ToolPolicy::default().is_for("22"));
+    }
+
+    #[test]
     fn an_unknown_key_is_refused() {
         serde_json::from_str::<ToolPolicy>(r#"{"filesystem": []}"#).unwrap_err();
         serde_json::from_str::<ToolPolicy>(r#"{"fs": [{"path": "/data", "mode": "rw"}]}"#).unwrap_err();
@@ -255,6 +282,7 @@ mod tests {
     #[test]
     fn an_unknown_or_too_high_limit_is_refused() {
         let limits = |name: &str, value| ToolPolicy {
+            component: "00".repeat(32),
             limits: BTreeMap::from([(name.to_owned(), value)]),
             ..ToolPolicy::default()
         };
@@ -271,11 +299,12 @@ mod tests {
             .unwrap();
         let target = RequestTarget::parse("https://example.com/a").unwrap();
         policy
-            .allow(&Denial::of_http_request("t", "POST", &target), Path::to_owned)
+            .allow(&Denial::of_http_request("t", "POST", &target, None), Path::to_owned)
             .unwrap();
         assert!(policy.http.iter().all(|grant| !grant.private));
+        let grant = HttpGrant::for_method(target.origin(), "POST");
         policy
-            .allow(&Denial::not_public("t", "POST", &target), Path::to_owned)
+            .allow(&Denial::not_public("t", "POST", &grant), Path::to_owned)
             .unwrap();
         assert!(policy.http.len() == 1 && policy.http.iter().all(|grant| grant.private));
         policy

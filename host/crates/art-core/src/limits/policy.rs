@@ -129,7 +129,7 @@ impl LimitPolicy {
             tool: tool.to_owned(),
             exceeded,
             has_entry: entry.is_some(),
-            component: None,
+            by_grants: false,
         })
     }
 }
@@ -141,8 +141,8 @@ pub struct LimitsNotGranted {
     exceeded: Vec<Exceeded>,
     /// Whether the operator set limits for this tool.
     has_entry: bool,
-    /// Name of the component whose file of grants, `NAME.toml`, sets the exceeded limits; `None` if `art.toml` sets them.
-    component: Option<String>,
+    /// Whether the grants of the component set the exceeded limits, and not `art.toml`.
+    by_grants: bool,
 }
 
 /// A request for more than is allowed.
@@ -154,12 +154,11 @@ struct Exceeded {
 }
 
 impl LimitsNotGranted {
-    /// Returns the error with a hint to the file `NAME.toml` of the operator's grants for a component, which sets the exceeded
-    /// limits.
+    /// Returns the error with a hint to the command that grants limits, because the grants of the component set the exceeded ones.
     #[must_use]
-    pub fn by_grants_of(self, component: &str) -> Self {
+    pub fn by_grants(self) -> Self {
         Self {
-            component: Some(component.to_owned()),
+            by_grants: true,
             ..self
         }
     }
@@ -177,8 +176,10 @@ impl LimitsNotGranted {
             return None;
         }
         let (tool, lines) = (&self.tool, self.lines(|exceeded| exceeded.requested));
-        Some(if let Some(component) = &self.component {
-            format!("set `{}` under `[limits]` of `{component}.toml`", lines.join("`, `"))
+        Some(if self.by_grants {
+            let option = |exceeded: &Exceeded| format!(" --limit {}={}", exceeded.setting, exceeded.requested);
+            let options: String = self.exceeded.iter().map(option).collect();
+            format!("run `art grant add {tool}{options}`")
         } else if self.has_entry {
             format!(
                 "set `{}` for `{tool}` under `[tools]` of `art.toml`",
@@ -325,15 +326,13 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_by_a_file_of_grants_shows_what_to_set_in_this_file() {
+    fn a_refusal_because_of_granted_limits_shows_the_command_that_grants_higher_ones() {
         let error = policy_for_tool("t", only_fuel(5))
             .grant("t", only_fuel(6))
             .unwrap_err()
-            .by_grants_of("component");
+            .by_grants();
         assert!(
-            error
-                .to_string()
-                .ends_with("set `fuel = 6` under `[limits]` of `component.toml`)"),
+            error.to_string().ends_with("run `art grant add t --limit fuel=6`)"),
             "{error}"
         );
     }

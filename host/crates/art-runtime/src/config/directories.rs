@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{ConfigError, Origin, Overrides};
 
@@ -19,16 +19,6 @@ pub(super) struct Directories {
     pub(super) data: PathBuf,
     /// Origin of all of these directories: `Flag` for `--home`, `Environment` for `ART_HOME`, `Default` for the XDG convention.
     pub(super) origin: Origin,
-}
-
-/// Returns `./plugins` if it exists, else the plugins folder of the user.
-pub(super) fn default_plugins(directories: &Directories) -> PathBuf {
-    let local = Path::new("plugins");
-    if local.is_dir() {
-        local.to_owned()
-    } else {
-        directories.user_plugins()
-    }
 }
 
 impl Directories {

@@ -1,12 +1,11 @@
 //! Records of the components for which grants were made. They show what has changed in a component that replaces an earlier one.
 
-use std::fs::File;
 use std::path::PathBuf;
 
 use art_core::capability::CapabilityRequest;
 use art_core::limits::LimitOverrides;
 use art_core::tool::ToolSchema;
-use art_files::read_text;
+use art_files::{open_regular, read_text};
 use art_sandbox::Plugin;
 use art_tools::ToolExecutor;
 use serde::{Deserialize, Serialize};
@@ -62,35 +61,26 @@ impl ApprovedComponent {
 }
 
 impl GrantFiles {
-    /// Returns the record of the component for which the grants of `name` were made, or `None` if there is no readable record.
+    /// Returns the record of the component with this digest, or `None` if there is no readable record.
     #[must_use]
-    pub fn approved(&self, name: &str) -> Option<ApprovedComponent> {
-        let file = File::open(self.approved_path(name)?).ok()?;
+    pub fn approved(&self, digest: &str) -> Option<ApprovedComponent> {
+        if digest.is_empty() {
+            return None;
+        }
+        let file = open_regular(&self.approved_path(digest)).ok()?;
         serde_json::from_str(&read_text(file, MAX_BYTES).ok()?).ok()
     }
 
-    /// Stores the record of a component for which grants were just made. Does nothing if no records are kept.
-    ///
-    /// # Errors
-    /// Fails if the record cannot be written.
-    pub fn store_approved(&self, plugin: &Plugin) -> Result<(), GrantError> {
-        let Some(path) = self.approved_path(plugin.name()) else {
-            return Ok(());
-        };
-        let write = || {
-            std::fs::create_dir_all(&self.approved_folder)?;
-            let record = serde_json::to_string(&ApprovedComponent::of(plugin))?;
-            replace_file(&self.approved_folder, &path, &record)
-        };
-        write().map_err(|source: std::io::Error| GrantError::Write {
-            path: path.clone(),
-            source,
-        })
+    /// Stores the record of a component for which grants were just made.
+    pub(super) fn store_approved(&self, plugin: &Plugin) -> Result<(), GrantError> {
+        let path = self.approved_path(&plugin.digest());
+        let record = serde_json::to_string(&ApprovedComponent::of(plugin)).map_err(std::io::Error::other);
+        let written = record.and_then(|record| replace_file(self.folder(), &path, &record));
+        written.map_err(|source| self.write_error(&path, source))
     }
 
-    /// Returns the path of a record, or `None` if no records are kept.
-    fn approved_path(&self, name: &str) -> Option<PathBuf> {
-        let has_folder = !self.approved_folder.as_os_str().is_empty();
-        has_folder.then(|| self.approved_folder.join(format!("{name}.json")))
+    /// Returns the path of the record of the component with this digest.
+    pub(super) fn approved_path(&self, digest: &str) -> PathBuf {
+        self.folder().join(format!("{digest}.json"))
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use art_core::capability::BaseDirs;
+
 use crate::config::Config;
 
 /// Directories that belong to the operating system.
@@ -11,19 +13,15 @@ const SYSTEM_DIRECTORIES: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"]
 /// directory.
 #[derive(Clone, Debug)]
 pub struct ProtectedPaths {
-    /// Paths with their descriptions. Neither these paths, nor paths below or above them, can be granted.
-    paths: Vec<(PathBuf, &'static str)>,
-    /// Home directory of the person.
-    home: Option<PathBuf>,
+    dirs: BaseDirs,
 }
 
 /// A path that may not be granted to any tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{path}` cannot be granted: it {relation} {what}")]
+#[error("`{path}` cannot be granted: {reason}")]
 pub struct ProtectedPath {
     path: String,
-    relation: &'static str,
-    what: String,
+    reason: String,
 }
 
 impl ProtectedPaths {
@@ -35,6 +33,7 @@ impl ProtectedPaths {
             (config.plugins.value.as_path(), "the plugins folder"),
             (config.user_plugins.as_path(), "the plugins folder"),
             (config_folder, "the configuration of the host"),
+            (config.grants.as_path(), "the grants of tools"),
             (database_folder, "the database of the host"),
             (config.cache.value.as_path(), "the compiled code of the host"),
         ];
@@ -44,14 +43,23 @@ impl ProtectedPaths {
             .iter()
             .map(|path| (PathBuf::from(path), "files of the system"));
         Self {
-            paths: of_host.chain(of_system).collect(),
-            home: home.and_then(|home| super::canonical(home).ok()),
+            dirs: BaseDirs {
+                home: home.and_then(|home| super::canonical(home).ok()),
+                resolved_home: None,
+                current: PathBuf::new(),
+                protected: of_host.chain(of_system).collect(),
+            },
         }
+    }
+
+    /// Returns the paths with what they are. Neither these paths, nor paths below or above them, can be granted.
+    pub(super) fn paths(&self) -> &[(PathBuf, &'static str)] {
+        &self.dirs.protected
     }
 
     /// Returns the protected places, without the hidden files of the home directory.
     pub(crate) fn into_places(self) -> Vec<PathBuf> {
-        self.paths.into_iter().map(|(path, _)| path).collect()
+        self.dirs.protected.into_iter().map(|(path, _)| path).collect()
     }
 
     /// Checks that a path may be granted. Checks both the path as it is named, and the path to which its links lead.
@@ -65,30 +73,13 @@ impl ProtectedPaths {
 
     /// Checks `path`. An error shows `named`, the path as it was named.
     fn check_path(&self, named: &Path, path: &Path) -> Result<(), ProtectedPath> {
-        let refuse = |relation, what: &str| {
-            Err(ProtectedPath {
+        match self.dirs.why_protected(path) {
+            None => Ok(()),
+            Some(reason) => Err(ProtectedPath {
                 path: named.display().to_string(),
-                relation,
-                what: what.to_owned(),
-            })
-        };
-        for (protected, description) in &self.paths {
-            if path.starts_with(protected) {
-                return refuse("is or lies in", description);
-            }
-            if protected.starts_with(path) {
-                return refuse("contains", description);
-            }
+                reason,
+            }),
         }
-        let Some(home) = &self.home else { return Ok(()) };
-        if home.starts_with(path) {
-            return refuse("contains", "the hidden files of the home directory");
-        }
-        let first_below_home = path.strip_prefix(home).ok().and_then(|below| below.iter().next());
-        if first_below_home.is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
-            return refuse("is or lies in", "a hidden directory of the home directory");
-        }
-        Ok(())
     }
 }
 

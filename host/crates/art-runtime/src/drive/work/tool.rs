@@ -45,6 +45,7 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
         approval,
     } = call;
     let scope = scope_for_item(scope, &item_id);
+    runtime.toolbox.refresh_grants();
     if let Some(approval) = &approval {
         decisions::make_grants(runtime, approval).await;
     }
@@ -112,6 +113,7 @@ pub(super) async fn question_about_call(
     scope: &CallScope,
 ) -> Option<Box<SuspendedCall>> {
     let scope = scope_for_item(scope, item_id);
+    runtime.toolbox.refresh_grants();
     let was_asked = false;
     let admitted = match insert_files_and_admit(runtime, call, files, &scope).await {
         Ok(admitted) => admitted,

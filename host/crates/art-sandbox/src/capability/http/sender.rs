@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use art_core::capability::{CallGrants, Denial, GrantUse, GrantUses, HttpGrant, RequestTarget};
+use art_core::capability::{CallGrants, Denial, GrantUse, GrantUses, HttpGrant};
 use art_core::secret::Secrets;
 use http::{Request, Response};
 use http_body_util::BodyExt;
@@ -212,7 +212,7 @@ impl Sender {
         let task = network.spawn(exchange.run(Arc::clone(&network)));
         Ok(StartedRequest {
             method,
-            target: address.target,
+            grant,
             tool: Arc::clone(&self.gate.grants.tool),
             denials: Arc::clone(&self.gate.denials),
             response_head,
@@ -252,7 +252,8 @@ impl WasiHttpHooks for Sender {
 /// A request that is being sent.
 struct StartedRequest {
     method: String,
-    target: RequestTarget,
+    /// The grant that covers the request, for a denial.
+    grant: Arc<HttpGrant>,
     /// Name of the tool, for a denial.
     tool: Arc<str>,
     denials: Arc<Mutex<Denials>>,
@@ -270,10 +271,7 @@ impl StartedRequest {
                 Ok((head.map(|()| body), Box::new(std::future::ready(Ok(())))))
             }
             Ok(Err(Failure::NotPublic)) => {
-                push_denial(
-                    &self.denials,
-                    Denial::not_public(&self.tool, &self.method, &self.target),
-                );
+                push_denial(&self.denials, Denial::not_public(&self.tool, &self.method, &self.grant));
                 Err(Error::HttpRequestDenied)
             }
             Ok(Err(Failure::Other(error))) => Err(error),

@@ -27,19 +27,18 @@ pub struct Quarantined {
 /// the quarantine of its component.
 #[derive(Clone, Debug)]
 pub struct Quarantine {
-    /// The path of the file; an empty path if the configuration has no database. Then the list stays empty.
+    /// The path of the file; an empty path if there is no home. Then the list stays empty.
     path: PathBuf,
 }
 
 impl Quarantine {
-    /// Returns the list that belongs to a configuration. Its file is beside the database.
+    /// Returns the list that belongs to a configuration. Its file is in the folder of grants.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        let database = &config.database.value;
         Self {
-            path: match database.as_os_str().is_empty() {
+            path: match config.grants.as_os_str().is_empty() {
                 true => PathBuf::new(),
-                false => database.with_file_name("quarantine"),
+                false => config.grants.join("quarantine"),
             },
         }
     }
@@ -68,14 +67,14 @@ impl Quarantine {
     }
 
     /// Adds a component, and creates the file if it does not exist. Does nothing if the component is in the list already, or if
-    /// the configuration has no database.
-    pub(super) fn add(&self, digest: &str, tool: &str, canary: &str) -> std::io::Result<()> {
+    /// there is no home.
+    pub(crate) fn add(&self, digest: &str, tool: &str, canary: &str) -> std::io::Result<()> {
         let is_listed = self.list()?.iter().any(|listed| listed.digest == digest);
         if is_listed || self.path.as_os_str().is_empty() {
             return Ok(());
         }
         if let Some(folder) = self.path.parent() {
-            std::fs::create_dir_all(folder)?;
+            super::create_private_folder(folder)?;
         }
         let mut file = OpenOptions::new()
             .append(true)
@@ -110,8 +109,10 @@ mod tests {
     #[test]
     fn a_component_that_is_added_twice_is_listed_once() {
         let home = tempfile::tempdir().unwrap();
-        let mut config = Config::default();
-        config.database.value = home.path().join("state").join("art.db");
+        let config = Config {
+            grants: home.path().join("grants"),
+            ..Config::default()
+        };
         let quarantine = Quarantine::new(&config);
         assert_eq!(quarantine.list().unwrap(), []);
         for _ in 0..2 {
@@ -128,8 +129,10 @@ mod tests {
     #[test]
     fn a_component_that_is_added_after_a_line_without_an_end_is_listed() {
         let home = tempfile::tempdir().unwrap();
-        let mut config = Config::default();
-        config.database.value = home.path().join("art.db");
+        let config = Config {
+            grants: home.path().join("grants"),
+            ..Config::default()
+        };
         let quarantine = Quarantine::new(&config);
         quarantine.add("00ff", "leaky", "DECOY").unwrap();
         let text = std::fs::read_to_string(quarantine.path()).unwrap();
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_database_an_added_component_is_not_listed() {
+    fn without_a_home_an_added_component_is_not_listed() {
         let quarantine = Quarantine::new(&Config::default());
         quarantine.add("00ff", "leaky", "DECOY").unwrap();
         assert_eq!(quarantine.list().unwrap(), []);
