@@ -10,6 +10,7 @@
 
 // The helpers.
 mod granted;
+mod granted_meanwhile;
 mod guest_tool_system;
 mod handmade;
 mod harness;

@@ -153,6 +153,14 @@ pub enum RunEvent {
         /// The decision. If it has an answer, the answer is valid for the form of the question.
         decision: Box<Decision>,
     },
+    /// The operator changed the grants of tools, which are the permissions that calls of the tools have. A call that was denied
+    /// may be made again now.
+    GrantsChanged {
+        /// Time of the event.
+        at: Timestamp,
+        /// Names of the tools.
+        tools: Vec<String>,
+    },
     /// A host resumes the run, for example after another host stopped. Model calls in progress are made again. Tool calls in
     /// progress are made again if their tools are repeatable, and otherwise end with an unknown outcome.
     Resumed {
@@ -307,6 +315,7 @@ impl RunEvent {
             Self::CallSuspended { .. } => "call_suspended",
             Self::PlanChecked { .. } => "plan_checked",
             Self::CallDecided { .. } => "call_decided",
+            Self::GrantsChanged { .. } => "grants_changed",
             Self::Resumed { .. } => "resumed",
             Self::ToolsReturned { .. } => "tools_returned",
             Self::CancelRequested { .. } => "cancel_requested",
@@ -328,6 +337,7 @@ impl RunEvent {
             | Self::CallSuspended { at, .. }
             | Self::PlanChecked { at, .. }
             | Self::CallDecided { at, .. }
+            | Self::GrantsChanged { at, .. }
             | Self::Resumed { at, .. }
             | Self::ToolsReturned { at, .. }
             | Self::CancelRequested { at, .. }

@@ -65,6 +65,8 @@ pub(crate) struct ItemRun {
     call_counts: BTreeMap<String, u32>,
     /// Fingerprints of the calls that may not be made again, each with the reason.
     not_repeatable: BTreeMap<String, NoRepeatReason>,
+    /// The tools of the calls in `not_repeatable` that were denied, by the fingerprints of the calls.
+    denied_calls: BTreeMap<String, String>,
     /// The content of the last reply that had content.
     last_content: Value,
     /// What was wrong with the last unusable reply.
@@ -149,6 +151,7 @@ impl ItemRun {
             called_tools: BTreeSet::new(),
             call_counts: BTreeMap::new(),
             not_repeatable: BTreeMap::new(),
+            denied_calls: BTreeMap::new(),
             last_content: Value::Null,
             last_problem: None,
             batch: Batch::default(),
@@ -268,12 +271,27 @@ impl ItemRun {
                 .push(prompt::tool_message(result, files, max_result_length));
             if result.code == Some(ToolErrorCode::PermissionDenied) {
                 self.not_repeatable.insert(fingerprint(call), NoRepeatReason::Denied);
+                self.denied_calls.insert(fingerprint(call), call.tool_name.clone());
             }
         }
         let rejected = results.iter().filter(|result| result.metadata.rejected);
         self.messages.extend(rejected.map(prompt::rejection_message));
         if !batch.problems.is_empty() {
             self.messages.push(prompt::problem_message(&batch.problems));
+        }
+    }
+
+    /// Returns the names of the tools of denied calls that may not be made again.
+    pub(crate) fn denied_tools(&self) -> impl Iterator<Item = &str> {
+        self.denied_calls.values().map(String::as_str)
+    }
+
+    /// Lets the denied calls of these tools be made again, and counts them anew, because the grants of the tools have changed.
+    pub(crate) fn allow_denied(&mut self, tools: &[String]) {
+        let is_allowed = |_fingerprint: &String, tool: &mut String| tools.contains(tool);
+        for (fingerprint, _) in self.denied_calls.extract_if(.., is_allowed) {
+            self.not_repeatable.remove(&fingerprint);
+            self.call_counts.remove(&fingerprint);
         }
     }
 

@@ -296,6 +296,9 @@ impl Run {
                 decision,
                 ..
             } => self.handle_decision(suspension_id, decision, &mut out),
+            RunEvent::GrantsChanged { tools, .. } => {
+                self.running.values_mut().for_each(|item| item.allow_denied(tools))
+            }
             RunEvent::Resumed { .. } => self.restart_calls_in_progress(&mut out),
             RunEvent::CancelRequested { interrupted, .. } => self.cancel(interrupted, &mut out),
             RunEvent::HostFailed { reason, .. } => self.end_after_host_failure(reason, &mut out),
@@ -310,6 +313,13 @@ impl Run {
             Stage::Finished(report) => Some(report),
             _ => None,
         }
+    }
+
+    /// Returns the names of the tools that were denied a right in a call that may not be made again, in the items that are
+    /// carried out now.
+    #[must_use]
+    pub fn denied_tools(&self) -> BTreeSet<&str> {
+        self.running.values().flat_map(ItemRun::denied_tools).collect()
     }
 
     /// Returns the current state of the thread.

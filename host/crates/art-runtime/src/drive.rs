@@ -113,6 +113,11 @@ struct Driver<'a> {
     lease: ThreadLease,
     /// The calls in progress.
     work: Work<'a>,
+    /// How often each tool had been replaced when the last call was checked: see [`Reloader::changes`]. `None` if another host
+    /// carried the run out until then, which may have had other grants.
+    ///
+    /// [`Reloader::changes`]: crate::reload::Reloader::changes
+    last_changes: Option<BTreeMap<String, u64>>,
     /// The resources that each ended tool call used.
     call_usages: Vec<CallUsage>,
     /// Ends of calls that are reported to the watcher once they are committed.
@@ -165,6 +170,7 @@ impl<'a> Driver<'a> {
             run,
             log,
             lease,
+            last_changes: None,
             call_usages: Vec::new(),
             unreported_ends: Vec::new(),
             direct_call_report: None,
@@ -198,6 +204,7 @@ impl<'a> Driver<'a> {
         let start_error = log.add(&started, effects).err();
         Ok(Self {
             start_error,
+            last_changes: Some(runtime.toolbox.changes()),
             ..Self::new(runtime, run, (log, lease), cancel, watcher)
         })
     }
@@ -290,7 +297,9 @@ impl<'a> Driver<'a> {
                     return Ok(announced);
                 }
                 let (action, item_id) = (call.action, call.item_id.clone());
-                match self.work.admit(call).await {
+                let admission = self.work.admit(call).await;
+                self.last_changes = Some(self.runtime.toolbox.changes());
+                match admission {
                     Ok(Admission::Announced(call, event)) => {
                         self.apply(&event)?;
                         announced.tools.push(*call);
@@ -384,12 +393,34 @@ impl<'a> Driver<'a> {
     fn apply_call_end(&mut self, event: WorkEvent) -> Result<(), RuntimeError> {
         match event {
             WorkEvent::ModelEnded(event) => {
+                self.apply_changed_grants()?;
                 self.apply(&event)?;
                 self.unreported_ends.push(UnreportedEnd::Model(event));
                 Ok(())
             }
             WorkEvent::ToolEnded(call) => self.apply_tool_end(*call),
             WorkEvent::Piece { .. } | WorkEvent::ToolProgress(_) => Ok(()),
+        }
+    }
+
+    /// If the grants of a tool have changed since one of its calls was denied, applies an event that says so: the model may make
+    /// the call again.
+    fn apply_changed_grants(&mut self) -> Result<(), RuntimeError> {
+        let denied = self.run.denied_tools();
+        if denied.is_empty() {
+            return Ok(());
+        }
+        self.runtime.toolbox.refresh_grants();
+        let changes = self.runtime.toolbox.changes();
+        let has_changed = |tool: &&str| {
+            let last_changes = self.last_changes.as_ref();
+            last_changes.is_none_or(|last_changes| last_changes.get(*tool) != changes.get(*tool))
+        };
+        let tools: Vec<_> = denied.into_iter().filter(has_changed).map(str::to_owned).collect();
+        self.last_changes = Some(changes);
+        match tools.is_empty() {
+            true => Ok(()),
+            false => self.apply(&RunEvent::GrantsChanged { at: now(), tools }),
         }
     }
 

@@ -259,6 +259,7 @@ fn event_text(event: &RunEvent) -> String {
         RunEvent::CallSuspended { suspension, .. } => suspension_text(suspension),
         RunEvent::PlanChecked { questions, .. } => plan_check_text(questions),
         RunEvent::CallDecided { decision, .. } => decision_text(decision),
+        RunEvent::GrantsChanged { tools, .. } => format!("the grants of `{}` have changed", tools.join("`, `")),
         RunEvent::Resumed { .. } => "another host goes on with the run".to_owned(),
         RunEvent::ToolsReturned { results, .. } => results.iter().map(result_text).collect::<Vec<_>>().join("; "),
         RunEvent::CancelRequested { .. } => "the person cancels the run".to_owned(),

@@ -48,6 +48,7 @@ impl Run {
                 check_results(*action, &self.find_open_batch(*action)?.calls, results)
             }
             RunEvent::Started { .. }
+            | RunEvent::GrantsChanged { .. }
             | RunEvent::Resumed { .. }
             | RunEvent::CancelRequested { .. }
             | RunEvent::HostFailed { .. } => Ok(()),

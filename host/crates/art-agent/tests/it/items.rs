@@ -3,7 +3,7 @@
 //! The calculator of the tests returns 42, except for the expressions that the constants of `harness` name, such as `FAILS` and
 //! `BIG_OUTPUT`.
 
-use art_agent::RunStart;
+use art_agent::{RunEvent, RunStart};
 use art_core::agent::{QueryAttachment, RunStatus};
 use art_core::error::{ModelError, ModelErrorCode};
 use art_core::observation::ObservationType as Kind;
@@ -131,6 +131,25 @@ fn a_call_that_was_denied_is_not_made_again() {
         message.contains("PERMISSION_DENIED") && message.contains("was denied with exactly these arguments"),
         "{message}"
     );
+}
+
+#[test]
+fn a_denied_call_is_made_again_after_the_grants_of_its_tool_have_changed() {
+    // The model makes the same call in each reply, and the grants of `tool` change whenever a call was denied.
+    for (tool, expected_calls) in [("calculator", 3), ("another_tool", 1)] {
+        let denied = || calculate(IS_DENIED);
+        let mut driver = driver_with_tool_item().script("a", [denied(), denied(), denied(), completes_item("42")]);
+        while driver.run.finished().is_none() {
+            if driver.run.denied_tools().contains("calculator") {
+                driver.apply(&RunEvent::GrantsChanged {
+                    at: 2_000,
+                    tools: vec![tool.to_owned()],
+                });
+            }
+            driver.answer_all();
+        }
+        assert_eq!(driver.tool_calls_made.len(), expected_calls, "{tool}");
+    }
 }
 
 #[test]
