@@ -25,6 +25,7 @@ mod resources;
 mod terminal;
 
 // The suites. Some of them also have a helper that another suite uses.
+mod advisories;
 mod answering;
 mod approvals;
 mod attachments;

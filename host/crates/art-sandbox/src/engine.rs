@@ -34,6 +34,20 @@ const FIBER_STACK_BYTES: usize = 2 << 20;
 const INSTANCES_PER_SLOT: u32 = 8;
 const MEMORIES_PER_SLOT: u32 = 2;
 const TABLES_PER_SLOT: u32 = 4;
+/// The proposals of WebAssembly that tools need. All others are off, whatever the engine's defaults are.
+const PROPOSALS: WasmFeatures = WasmFeatures::COMPONENT_MODEL
+    .union(WasmFeatures::MUTABLE_GLOBAL)
+    .union(WasmFeatures::SATURATING_FLOAT_TO_INT)
+    .union(WasmFeatures::SIGN_EXTENSION)
+    .union(WasmFeatures::REFERENCE_TYPES)
+    .union(WasmFeatures::MULTI_VALUE)
+    .union(WasmFeatures::BULK_MEMORY)
+    .union(WasmFeatures::SIMD)
+    .union(WasmFeatures::FLOATS)
+    .union(WasmFeatures::EXTENDED_CONST)
+    // The adapters in a composed component copy from one memory to another. `instrument` refuses a module of a guest that itself
+    // has several memories.
+    .union(WasmFeatures::MULTI_MEMORY);
 /// Maximum number of bytes that the engine allocates for its own data about one instance of a component or of a core module.
 const MAX_INSTANCE_DATA_BYTES: usize = 1 << 20;
 
@@ -128,7 +142,7 @@ pub(crate) fn compiling_engine() -> wasmtime::Result<Engine> {
     }))
 }
 
-/// Returns the settings of every engine. Features that a component of WASI preview 2 does not need are off.
+/// Returns the settings of every engine. The proposals that a component of WASI preview 2 does not need are off.
 fn config(mode: &EngineMode) -> Config {
     let mut config = Config::new();
     config
@@ -137,16 +151,10 @@ fn config(mode: &EngineMode) -> Config {
         .operator_cost(prices())
         .concurrency_support(false);
     config
-        .wasm_memory64(false)
-        // The adapters in a composed component copy from one memory to another. `instrument` refuses a module of a guest that
-        // itself has several memories.
-        .wasm_multi_memory(true)
-        .wasm_tail_call(false)
-        // Off as a precaution: an earlier version of Wasmtime charged no fuel for calls through typed references.
-        .wasm_features(WasmFeatures::FUNCTION_REFERENCES | WasmFeatures::GC, false)
-        .wasm_relaxed_simd(false)
-        .wasm_custom_page_sizes(false)
-        .wasm_wide_arithmetic(false);
+        .wasm_features(WasmFeatures::all(), false)
+        // Named once more, because both are on by default in a build of the engine that has them.
+        .wasm_features(WasmFeatures::EXCEPTIONS | WasmFeatures::THREADS, false)
+        .wasm_features(PROPOSALS, true);
     config
         .max_wasm_stack(GUEST_STACK_BYTES)
         .async_stack_size(FIBER_STACK_BYTES)
@@ -185,4 +193,147 @@ fn pool(mode: &EngineMode) -> PoolingAllocationConfig {
         .async_stack_keep_resident(STACK_RESIDENT_BYTES)
         .pagemap_scan(if mode.pagemap_scan { Enabled::Yes } else { Enabled::No });
     pool
+}
+
+#[cfg(test)]
+mod tests {
+    use wasmparser::Validator;
+    use wasmtime::Module;
+    use wasmtime::component::Component;
+
+    use super::*;
+
+    /// A small module or component that needs a proposal, for each proposal that is off and has a text format.
+    const NEEDING: [(WasmFeatures, &str); 24] = [
+        (WasmFeatures::THREADS, "(module (memory 1 1 shared))"),
+        (
+            WasmFeatures::SHARED_EVERYTHING_THREADS,
+            "(module (global (shared i32) (i32.const 0)))",
+        ),
+        (WasmFeatures::TAIL_CALL, "(module (func $f (return_call $f)))"),
+        (
+            WasmFeatures::RELAXED_SIMD,
+            "(module (func (param v128 v128) (result v128) (i8x16.relaxed_swizzle (local.get 0) (local.get 1))))",
+        ),
+        (WasmFeatures::EXCEPTIONS, "(module (tag))"),
+        (WasmFeatures::LEGACY_EXCEPTIONS, "(module (func (try (do))))"),
+        (WasmFeatures::MEMORY64, "(module (memory i64 1))"),
+        (
+            WasmFeatures::FUNCTION_REFERENCES,
+            "(module (type $t (func)) (func (param (ref $t))))",
+        ),
+        (
+            WasmFeatures::MEMORY_CONTROL,
+            "(module (memory 1) (func (memory.discard (i32.const 0) (i32.const 0))))",
+        ),
+        (WasmFeatures::GC, "(module (type (struct)))"),
+        (WasmFeatures::GC_TYPES, "(module (func (param externref)))"),
+        (WasmFeatures::CUSTOM_PAGE_SIZES, "(module (memory 1 (pagesize 1)))"),
+        (
+            WasmFeatures::STACK_SWITCHING,
+            "(module (type $f (func)) (type (cont $f)))",
+        ),
+        (
+            WasmFeatures::WIDE_ARITHMETIC,
+            "(module (func (param i64 i64) (result i64 i64) (i64.mul_wide_s (local.get 0) (local.get 1))))",
+        ),
+        (
+            WasmFeatures::CUSTOM_DESCRIPTORS,
+            "(module (rec (type $a (descriptor $b) (struct)) (type $b (describes $a) (struct))))",
+        ),
+        (WasmFeatures::CM_VALUES, r#"(component (import "a" (value string)))"#),
+        (WasmFeatures::CM_ASYNC, "(component (type (future)))"),
+        (
+            WasmFeatures::CM_ASYNC_STACKFUL,
+            r#"(component
+                (core module $m (func (export "f")))
+                (core instance $i (instantiate $m))
+                (func (export "f") async (canon lift (core func $i "f") async)))"#,
+        ),
+        (
+            WasmFeatures::CM_MORE_ASYNC_BUILTINS,
+            "(component (core func (canon subtask.cancel async)))",
+        ),
+        (
+            WasmFeatures::CM_THREADING,
+            "(component (core func (canon thread.index)))",
+        ),
+        (
+            WasmFeatures::CM_ERROR_CONTEXT,
+            "(component (core func (canon error-context.drop)))",
+        ),
+        (WasmFeatures::CM_FIXED_LENGTH_LISTS, "(component (type (list u8 4)))"),
+        (WasmFeatures::CM_MAP, "(component (type (map string u32)))"),
+        (
+            WasmFeatures::CM_GC,
+            r#"(component
+                (import "f" (func $f))
+                (core type $t (func))
+                (core func (canon lower (func $f) gc (core-type $t))))"#,
+        ),
+    ];
+    /// Proposals for which no module is made here: they change names or encodings only, or have no text format.
+    const WITHOUT_MODULE: WasmFeatures = WasmFeatures::CM_NESTED_NAMES
+        .union(WasmFeatures::COMPACT_IMPORTS)
+        .union(WasmFeatures::CM64)
+        .union(WasmFeatures::CM_IMPLEMENTS)
+        .union(WasmFeatures::CM_CANON_NAMES);
+
+    #[test]
+    fn a_module_that_needs_any_proposal_but_those_of_tools_is_refused() {
+        let engine = compiling_engine().unwrap();
+        let mut faults = Vec::new();
+        for (proposal, text) in NEEDING {
+            let wasm = match wat::parse_str(text) {
+                Ok(wasm) => wasm,
+                Err(error) => {
+                    faults.push(format!("{proposal:?}: {error}"));
+                    continue;
+                }
+            };
+            // The module is valid with all proposals, so the engine refuses it for its proposal and not for a mistake in it.
+            if let Err(error) = Validator::new_with_features(WasmFeatures::all()).validate_all(&wasm) {
+                faults.push(format!("{proposal:?} is invalid: {error}"));
+            }
+            let is_component = wasmparser::Parser::is_component(&wasm);
+            let refused = if is_component {
+                Component::new(&engine, &wasm).is_err()
+            } else {
+                Module::new(&engine, &wasm).is_err()
+            };
+            if !refused {
+                faults.push(format!("{proposal:?} is accepted"));
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+    }
+
+    #[test]
+    fn each_proposal_of_the_engine_is_needed_or_refused() {
+        let refused = NEEDING
+            .map(|(proposal, _)| proposal)
+            .into_iter()
+            .fold(WITHOUT_MODULE, WasmFeatures::union);
+        let unknown = WasmFeatures::all().difference(PROPOSALS).difference(refused);
+        assert!(unknown.is_empty(), "add {unknown:?} to the modules that are refused");
+        assert!(!PROPOSALS.intersects(WasmFeatures::EXCEPTIONS | WasmFeatures::THREADS));
+    }
+
+    #[test]
+    fn modules_with_the_proposals_of_tools_are_accepted() {
+        let engine = compiling_engine().unwrap();
+        for text in [
+            "(module (global (export \"g\") (mut i32) (i32.const 0)))",
+            "(module (func (param f32) (result i32) (i32.trunc_sat_f32_s (local.get 0))))",
+            "(module (func (param i32) (result i32) (i32.extend8_s (local.get 0))))",
+            "(module (table 1 funcref) (func (result funcref) (table.get 0 (i32.const 0))))",
+            "(module (func (result i32 i32) (i32.const 1) (i32.const 2)))",
+            "(module (memory 1) (func (memory.fill (i32.const 0) (i32.const 0) (i32.const 1))))",
+            "(module (func (param v128) (result v128) (i8x16.neg (local.get 0))))",
+            "(module (global i32 (i32.add (i32.const 1) (i32.const 2))))",
+            "(module (memory 1) (memory 1))",
+        ] {
+            Module::new(&engine, wat::parse_str(text).unwrap()).unwrap_or_else(|error| panic!("{text}: {error}"));
+        }
+    }
 }
