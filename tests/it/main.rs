@@ -53,6 +53,7 @@ mod grants;
 mod handles;
 mod handmade_endings;
 mod heavy; // Components that would take much memory in the host.
+mod host_memory; // Memory of the host for what a guest fills.
 mod host_survives;
 mod http;
 mod ids;

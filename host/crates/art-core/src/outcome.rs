@@ -50,8 +50,8 @@ pub enum Ending {
     },
     /// The call requested more memory than its limit.
     MemoryExhausted {
-        /// The limit in bytes.
-        limit: u64,
+        /// The exhausted limit.
+        limit: ExhaustedMemory,
     },
     /// The call recursed too deeply.
     StackOverflow,
@@ -94,10 +94,7 @@ impl Ending {
             Self::Failure(failure) => (failure.code, failure.message.clone()),
             Self::FuelExhausted { limit } => (Code::FuelExhausted, format!("used up its {limit}")),
             Self::Timeout { limit_ms } => (Code::Timeout, format!("did not finish within {limit_ms} ms")),
-            Self::MemoryExhausted { limit } => (
-                Code::MemoryExhausted,
-                format!("asked for more than its {limit} bytes of memory"),
-            ),
+            Self::MemoryExhausted { limit } => (Code::MemoryExhausted, format!("asked for more than its {limit}")),
             Self::StackOverflow => (Code::StackOverflow, "recursed too deeply".to_owned()),
             Self::Trap { message } => (Code::Trap, format!("trapped: {message}")),
             Self::InvalidOutput { reason } => (Code::InvalidOutput, format!("returned invalid output: {reason}")),
@@ -244,6 +241,28 @@ impl std::fmt::Display for ExhaustedLimit {
     }
 }
 
+/// The limit on memory that a call exceeded, with its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExhaustedMemory {
+    /// Bytes of the memories and tables of the tool.
+    Guest(u64),
+    /// Bytes of the memory of the host for the objects that the tool fills through calls into the host, such as headers, requests
+    /// and lists of directories.
+    Host(u64),
+}
+
+impl std::fmt::Display for ExhaustedMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Guest(bytes) => write!(f, "{bytes} bytes of memory"),
+            Self::Host(bytes) => write!(
+                f,
+                "{bytes} bytes of memory of the host, for requests, lists and staged changes"
+            ),
+        }
+    }
+}
+
 /// The result of a successful call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Success {
@@ -384,7 +403,9 @@ mod tests {
                 limit: ExhaustedLimit::Fuel(2_000_000_000),
             },
             Ending::Timeout { limit_ms: 30_000 },
-            Ending::MemoryExhausted { limit: 67_108_864 },
+            Ending::MemoryExhausted {
+                limit: ExhaustedMemory::Guest(67_108_864),
+            },
             Ending::StackOverflow,
             Ending::Trap {
                 message: owned("wasm `unreachable` instruction executed"),
@@ -445,6 +466,15 @@ mod tests {
         busy BUSY was not run: too many calls are waiting, try again later
         host_error HOST_ERROR could not be run: the disk is full
         ");
+    }
+
+    #[test]
+    fn exhausted_memory_of_the_host_is_told_with_its_figure_and_what_takes_it() {
+        let limit = ExhaustedMemory::Host(16_777_216);
+        let (_, message) = Ending::MemoryExhausted { limit }.error().unwrap();
+        let expected =
+            "asked for more than its 16777216 bytes of memory of the host, for requests, lists and staged changes";
+        assert_eq!(message, expected);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use art_core::capability::{CallGrants, Denial};
 use art_core::intake::{Divergence, GivenByOperator, Intake, Replayed};
 use art_core::limits::Limits;
-use art_core::outcome::{CallLog, Ending, ExhaustedLimit, Outcome};
+use art_core::outcome::{CallLog, Ending, ExhaustedLimit, ExhaustedMemory, Outcome};
 use art_core::secret::Secrets;
 use art_core::text::byte_prefix;
 use art_core::usage::ToolUsage;
@@ -27,6 +27,7 @@ use crate::convert;
 use crate::crossing::{CrossingHook, TooManyHostCalls};
 use crate::error::{Retention, is_transient};
 use crate::guard::{Guard, StopReason};
+use crate::host_memory::{HostMemoryExhausted, MAX_HOST_MEMORY_BYTES};
 use crate::meter::MAX_INTERVAL_FUEL;
 use crate::outside::Outside;
 use crate::schema_text::SchemaText;
@@ -356,8 +357,11 @@ impl Invocation {
         match trap {
             Some(Trap::OutOfFuel) => self.fuel_exhausted_ending(),
             Some(Trap::StackOverflow) => Ending::StackOverflow,
+            _ if error.is::<HostMemoryExhausted>() => Ending::MemoryExhausted {
+                limit: ExhaustedMemory::Host(MAX_HOST_MEMORY_BYTES as u64),
+            },
             _ if self.store.data().limiter.refused_last_growth() => Ending::MemoryExhausted {
-                limit: self.limits.memory_bytes,
+                limit: ExhaustedMemory::Guest(self.limits.memory_bytes),
             },
             Some(trap) => Ending::Trap {
                 message: trap_message(trap),

@@ -66,8 +66,8 @@ fn leave_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<b
     Ok(slice_is_over)
 }
 
-/// Checks the limits of the calls into the host and of the fuel that they cost, before the guest continues. Starts a new interval
-/// of fuel if the last one is over.
+/// Checks the limits of the calls into the host, of the fuel that they cost and of the memory that they fill, before the guest
+/// continues. Starts a new interval of fuel if the last one is over.
 ///
 /// The limits are checked here, right after the call into the host that may have exceeded them. If they were checked at the next
 /// crossing to the host, the clock would decide how much fuel a stopped guest has used: that crossing may be the end of an
@@ -78,6 +78,7 @@ fn enter_guest(store: &mut StoreContextMut<'_, CallState>) -> wasmtime::Result<(
     if state.meter.exceeds_limits(host_fuel) {
         return Err(wasmtime::Error::new(TooManyHostCalls));
     }
+    state.host_memory.check().map_err(wasmtime::Error::new)?;
     let fuel_left = store.get_fuel()?;
     let meter = &mut store.data_mut().meter;
     if !meter.is_interval_over(fuel_left) {

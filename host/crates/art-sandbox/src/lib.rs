@@ -23,6 +23,7 @@ mod error;
 mod footprint;
 mod fuel_basis;
 mod guard;
+mod host_memory;
 mod inspect;
 mod instrument;
 mod limiter;

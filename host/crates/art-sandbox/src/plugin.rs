@@ -29,6 +29,7 @@ use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea};
 use crate::capability::http::Network;
 use crate::convert;
 use crate::error::LoadError;
+use crate::host_memory::HostMemory;
 use crate::inspect::Inspection;
 use crate::program::{ComponentSource, LoadedProgram, Program};
 use crate::sandbox::Sandbox;
@@ -514,7 +515,11 @@ impl ToolExecutor for Plugin {
         let grants = self.authority.grants_for(arguments)?;
         if !grants.fs.is_empty() {
             let without_staging = None;
-            let files = FileTree::new(&grants, without_staging, self.sandbox.protected());
+            let files = FileTree::new(
+                &grants,
+                without_staging,
+                (self.sandbox.protected(), &HostMemory::default()),
+            );
             files.open_bases(&grants)?;
             // A person should not be asked about a change that cannot be made.
             let denials = match self.authority.names_files_in_arguments() {

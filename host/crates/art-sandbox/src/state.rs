@@ -16,6 +16,7 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea};
 use crate::capability::http::{Http, Network};
 use crate::denials::Denials;
+use crate::host_memory::HostMemory;
 use crate::limiter::MemoryLimiter;
 use crate::log::{CapturedOutput, LogBuffer};
 use crate::meter::Meter;
@@ -24,6 +25,8 @@ use crate::outside::Outside;
 /// The data of a store, which lives for one call.
 pub(crate) struct CallState {
     pub(crate) limiter: MemoryLimiter,
+    /// The memory of the host for what the guest fills.
+    pub(crate) host_memory: HostMemory,
     pub(crate) meter: Meter,
     /// What the guest learns from outside of its sandbox.
     pub(crate) outside: Outside,
@@ -65,6 +68,7 @@ impl CallState {
         table.set_max_capacity(limits.handles as usize);
         Self {
             limiter: MemoryLimiter::new(limits),
+            host_memory: HostMemory::default(),
             meter: Meter::new(limits),
             outside: Outside::default(),
             grants,

@@ -4,6 +4,7 @@ mod body;
 mod exchange;
 mod limits;
 mod network;
+mod objects;
 mod record;
 mod request;
 mod secret;
@@ -18,35 +19,39 @@ use art_core::capability::{Denial, GrantUse};
 use http::HeaderMap;
 use wasmtime::component::Linker;
 use wasmtime_wasi_http::p2::bindings::LinkOptions;
-use wasmtime_wasi_http::p2::bindings::http::{outgoing_handler, types};
+use wasmtime_wasi_http::p2::bindings::http::types;
 use wasmtime_wasi_http::{FieldMap, WasiHttp, WasiHttpCtx, WasiHttpCtxView};
 
 pub(crate) use network::Network;
+use objects::Objects;
 use sender::{Gate, Sender};
 
 use crate::state::CallState;
 
 /// Links the types of requests and responses, which give no access to anything. Their functions whose results depend on the
-/// network record these results.
+/// network record these results, and those that fill an object charge for it.
 pub(super) fn link_types(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
     types::add_to_linker::<CallState, WasiHttp>(linker, &LinkOptions::default().into(), CallState::http)?;
+    objects::link(linker)?;
     record::link(linker)
 }
 
 /// Links the sending of requests to granted addresses.
 pub(super) fn link(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    outgoing_handler::add_to_linker::<CallState, WasiHttp>(linker, CallState::http)
+    objects::link_handler(linker, CallState::http)
 }
 
 /// Links a sender that denies every request.
 pub(super) fn link_denied(linker: &mut Linker<CallState>) -> wasmtime::Result<()> {
-    outgoing_handler::add_to_linker::<CallState, WasiHttp>(linker, CallState::denied_http)
+    objects::link_handler(linker, CallState::denied_http)
 }
 
 /// The requests of one call.
 pub(crate) struct Http {
     ctx: WasiHttpCtx,
     sender: Sender,
+    /// What the objects of the guest take of the memory of the host.
+    objects: Objects,
 }
 
 impl Http {
@@ -62,6 +67,7 @@ impl Http {
                 Arc::clone(&state.secrets),
                 network.map(Arc::clone),
             ),
+            objects: Objects::new(state.host_memory.clone()),
         }
     }
 

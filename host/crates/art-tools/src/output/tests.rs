@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use art_core::outcome::{ExhaustedLimit, SubtaskRequest};
+use art_core::outcome::{ExhaustedLimit, ExhaustedMemory, SubtaskRequest};
 use art_core::tool::ExecutionMode;
 use proptest::prelude::*;
 use serde_json::json;
@@ -278,7 +278,9 @@ fn an_ending_without_a_result_of_the_tool_is_an_error_with_its_code() {
             limit: ExhaustedLimit::Fuel(5),
         },
         Ending::Timeout { limit_ms: 5 },
-        Ending::MemoryExhausted { limit: 5 },
+        Ending::MemoryExhausted {
+            limit: ExhaustedMemory::Guest(5),
+        },
         Ending::StackOverflow,
         Ending::Trap {
             message: "unreachable".to_owned(),

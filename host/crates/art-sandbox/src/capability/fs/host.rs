@@ -27,7 +27,13 @@ impl CallState {
     /// Returns the files of the call. Creates their tree at the first use.
     pub(crate) fn file_tree(&mut self) -> Arc<FileTree> {
         let (grants, staging_area) = (&self.grants, self.staging.as_ref());
-        let create = || Arc::new(FileTree::new(grants, staging_area, &self.protected));
+        let create = || {
+            Arc::new(FileTree::new(
+                grants,
+                staging_area,
+                (&self.protected, &self.host_memory),
+            ))
+        };
         Arc::clone(self.files.get_or_insert_with(create))
     }
 

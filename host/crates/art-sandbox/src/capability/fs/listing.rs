@@ -7,9 +7,12 @@ use super::Fault;
 use super::bindings::types::{DescriptorType, DirectoryEntry, ErrorCode};
 use super::path::GuestPath;
 use super::tree::{FileTree, GrantedPath, Target};
+use crate::host_memory::{Charge, HostMemory};
 
 /// Maximum number of entries of one directory that a guest gets.
 pub(super) const MAX_ENTRIES: u32 = 100_000;
+/// Upper bound of the memory of a known entry without its name, in bytes.
+const ENTRY_BYTES: usize = 64;
 
 /// The entries that the guest has not read yet, of a directory that it lists.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub struct Listing {
     entries: Entries,
     /// How many more entries of [`Entries::OnHost`] the guest may get. Those of [`Entries::Known`] are not counted.
     remaining: u32,
+    /// What the known entries take of the memory of the host.
+    _charge: Option<Charge>,
 }
 
 #[derive(Debug)]
@@ -33,11 +38,11 @@ impl FileTree {
     /// Returns the entries of a directory.
     pub(super) fn list(&self, directory: &str) -> Result<Listing, Fault> {
         let entries = match self.target(GuestPath::join(directory, ".", Access::Read)?, Access::Read)? {
-            Target::AboveRights(path) => Entries::Known(self.entries_above_rights(&path)),
+            Target::AboveRights(path) => return Listing::known(self.entries_above_rights(&path), self.memory()),
             Target::Granted(granted) => {
                 if let Some((overlay, host_path)) = granted.overlay() {
                     let entries = overlay.list(&host_path)?;
-                    return Ok(Listing::from_entries(entries));
+                    return Listing::known(entries, self.memory());
                 }
                 let place = granted.place(Access::Read)?;
                 let entries = place.dir.read_dir(&place.path);
@@ -48,11 +53,12 @@ impl FileTree {
         Ok(Listing {
             entries,
             remaining: MAX_ENTRIES,
+            _charge: None,
         })
     }
 
     /// Returns the entries of a directory above rights: only those that lead to rights.
-    fn entries_above_rights(&self, path: &str) -> std::vec::IntoIter<DirectoryEntry> {
+    fn entries_above_rights(&self, path: &str) -> Vec<DirectoryEntry> {
         let entry = |(name, mount): (String, Option<std::sync::Arc<super::mount::Mount>>)| {
             let type_ = match mount {
                 None => DescriptorType::Directory,
@@ -64,22 +70,29 @@ impl FileTree {
             };
             DirectoryEntry { type_, name }
         };
-        let entries: Vec<_> = self.names_leading_to_rights(path).into_iter().map(entry).collect();
-        entries.into_iter()
+        self.names_leading_to_rights(path).into_iter().map(entry).collect()
     }
 }
 
 impl Listing {
     /// Creates a listing without entries.
     pub(super) fn empty() -> Self {
-        Self::from_entries(Vec::new())
+        Self {
+            entries: Entries::Known(Vec::new().into_iter()),
+            remaining: MAX_ENTRIES,
+            _charge: None,
+        }
     }
 
-    fn from_entries(entries: Vec<DirectoryEntry>) -> Self {
-        Self {
+    /// Creates a listing of known entries, and charges for them. Fails if the call has no memory of the host left for them.
+    fn known(entries: Vec<DirectoryEntry>, memory: &HostMemory) -> Result<Self, Fault> {
+        let bytes = entries.iter().map(|entry| entry.name.len() + ENTRY_BYTES).sum();
+        let charge = memory.try_charge(bytes).ok_or(ErrorCode::InsufficientMemory)?;
+        Ok(Self {
             entries: Entries::Known(entries.into_iter()),
             remaining: MAX_ENTRIES,
-        }
+            _charge: Some(charge),
+        })
     }
 
     /// Returns the next entry, or `None` at the end. An entry whose name is not UTF-8 is an error, and further entries may follow

@@ -20,6 +20,7 @@ use super::base::GrantBase;
 use super::bindings::types::{DirectoryEntry, ErrorCode};
 use super::fault::code_of_error;
 use super::quota::Quota;
+use crate::host_memory::{Charge, HostMemory};
 
 type Result<T> = std::result::Result<T, ErrorCode>;
 
@@ -39,6 +40,9 @@ pub(super) struct Overlay {
     quota: Arc<Quota>,
     /// The opened granted files, the draft and the changes; present from the first use until the end of the call.
     state: Mutex<Option<OverlayState>>,
+    memory: HostMemory,
+    /// What the state takes of the memory of the host.
+    charge: Mutex<Charge>,
 }
 
 /// What the call finds at a path.
@@ -83,14 +87,21 @@ pub(super) struct OverlayOpening {
 }
 
 impl Overlay {
-    /// Creates the overlay of a grant, whose files are at `base`.
-    pub(super) fn new((grant, base): (&Arc<FsGrant>, &Arc<GrantBase>), area: StagingArea, quota: Arc<Quota>) -> Self {
+    /// Creates the overlay of a grant, whose files are at `base`. Its changes are charged to `memory`.
+    pub(super) fn new(
+        (grant, base): (&Arc<FsGrant>, &Arc<GrantBase>),
+        area: StagingArea,
+        quota: Arc<Quota>,
+        memory: &HostMemory,
+    ) -> Self {
         Self {
             grant: Arc::clone(grant),
             base: Arc::clone(base),
             area,
             quota,
             state: Mutex::new(None),
+            memory: memory.clone(),
+            charge: Mutex::new(memory.charge(0)),
         }
     }
 
@@ -100,7 +111,7 @@ impl Overlay {
     }
 
     /// Calls `operation` with the state and with a relative form of `path`, an absolute path on the host. The relative path
-    /// begins at the directory that the state has opened.
+    /// begins at the directory that the state has opened. Fails if the call has no memory of the host left for further changes.
     fn with_state<T>(&self, path: &Path, operation: impl FnOnce(&mut OverlayState, &str) -> Result<T>) -> Result<T> {
         let mut state = self.lock();
         if state.is_none() {
@@ -111,7 +122,11 @@ impl Overlay {
         let path_in_grant = path.strip_prefix(self.grant.base()).ok().ok_or(ErrorCode::Access)?;
         let path_in_grant = path_in_grant.to_str().ok_or(ErrorCode::IllegalByteSequence)?;
         let path_in_dir = state.path_in_dir(path_in_grant)?;
-        operation(state, &path_in_dir)
+        self.memory.try_charge(0).ok_or(ErrorCode::InsufficientMemory)?;
+        let result = operation(state, &path_in_dir);
+        let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
+        charge.set(state.memory_bytes());
+        result
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<OverlayState>> {

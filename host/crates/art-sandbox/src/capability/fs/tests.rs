@@ -18,6 +18,7 @@ use super::bindings::types::{DescriptorFlags, DescriptorType, ErrorCode, NewTime
 use super::descriptor::{Descriptor, OpenFile};
 use super::open::Opening;
 use super::*;
+use crate::host_memory::HostMemory;
 
 /// A folder with three entries: `inside/`, which the guest sees as `data`, and beside it `canary.txt` and `outside/`, which no
 /// grant covers.
@@ -43,7 +44,7 @@ fn tree(rights: Vec<FsRight>) -> FileTree {
             ..CallGrants::clone(&CallGrants::by_default())
         },
         None,
-        &Arc::default(),
+        (&Arc::default(), &HostMemory::default()),
     )
 }
 
@@ -568,7 +569,7 @@ fn staged_tree(folder: &Path, grant: FsGrant, host_path: PathBuf) -> FileTree {
         staging: Arc::new(Staging::open(&folder.join("staging")).unwrap()),
         origin: Origin::default(),
     };
-    FileTree::new(&grants, Some(&area), &Arc::default())
+    FileTree::new(&grants, Some(&area), (&Arc::default(), &HostMemory::default()))
 }
 
 #[test]

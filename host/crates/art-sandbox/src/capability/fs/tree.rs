@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use art_core::capability::{Access, CallGrants, Denial, FsRight, GrantUse, GrantUses};
+use art_core::capability::{Access, CallGrants, Capability, Denial, FsRight, GrantUse, GrantUses};
 use art_staging::StagingError;
 
 use super::Fault;
@@ -16,6 +16,7 @@ use super::overlay::{Overlay, StagingArea};
 use super::path::{GuestPath, strip_directory};
 use super::protected::ProtectedPlaces;
 use super::quota::Quota;
+use crate::host_memory::{HostMemory, MAX_HOST_MEMORY_BYTES};
 
 /// The files of one call.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub(crate) struct FileTree {
     bases: Vec<Arc<GrantBase>>,
     /// What the call has used of its grants, and for what.
     uses: Mutex<GrantUses>,
+    /// The memory of the host for what the call lists and stages.
+    memory: HostMemory,
 }
 
 /// What a path of the guest leads to.
@@ -53,8 +56,12 @@ pub(super) struct GrantedPath {
 
 impl FileTree {
     /// Creates the tree for a call. Without a staging area, the files of a grant whose changes are staged can only be read. No
-    /// grant may lead to one of the `protected` places.
-    pub(crate) fn new(grants: &CallGrants, area: Option<&StagingArea>, protected: &Arc<ProtectedPlaces>) -> Self {
+    /// grant may lead to one of the `protected` places. What the call lists and stages is charged to `memory`.
+    pub(crate) fn new(
+        grants: &CallGrants,
+        area: Option<&StagingArea>,
+        (protected, memory): (&Arc<ProtectedPlaces>, &HostMemory),
+    ) -> Self {
         let bases = grant_bases(grants, protected);
         let mut quotas: Vec<Arc<Quota>> = Vec::new();
         let mut overlays: Vec<Arc<Overlay>> = Vec::new();
@@ -69,7 +76,7 @@ impl FileTree {
                 None => Arc::new(Quota::new(&fs_right.grant)),
             };
             quotas.push(Arc::clone(&quota));
-            let overlay = find_or_create_overlay((fs_right, base), area, &quota, &mut overlays);
+            let overlay = find_or_create_overlay((fs_right, base), area, (&quota, memory), &mut overlays);
             let access = match fs_right.grant.stage && overlay.is_none() {
                 true => Access::Read,
                 false => effective_access(fs_right, &grants.fs),
@@ -87,6 +94,7 @@ impl FileTree {
             overlays,
             bases,
             uses: Mutex::default(),
+            memory: memory.clone(),
         }
     }
 
@@ -127,6 +135,10 @@ impl FileTree {
             None if self.is_above_rights(path.as_str()) => Ok(Target::AboveRights(path.as_str().to_owned())),
             None => Err(Fault::no_grant(path.as_str(), access)),
         }
+    }
+
+    pub(super) fn memory(&self) -> &HostMemory {
+        &self.memory
     }
 
     fn uses(&self) -> std::sync::MutexGuard<'_, GrantUses> {
@@ -182,9 +194,13 @@ impl FileTree {
         })
     }
 
-    /// Returns the denials of what the quotas of the grants did not allow.
+    /// Returns the denials of what the quotas of the grants and the memory of the host did not allow.
     pub(crate) fn quota_denials(&self) -> Vec<Denial> {
-        self.mounts.iter().filter_map(|mount| mount.quota.denial()).collect()
+        let quotas = self.mounts.iter().filter_map(|mount| mount.quota.denial());
+        let reason =
+            format!("its lists and staged changes would take more than {MAX_HOST_MEMORY_BYTES} bytes of memory");
+        let denial = || Denial::new(Capability::Fs, "list", "/", &reason);
+        quotas.chain(self.memory.has_refused().then(denial)).collect()
     }
 }
 
@@ -203,14 +219,19 @@ fn grant_bases(grants: &CallGrants, protected: &Arc<ProtectedPlaces>) -> Vec<Arc
 fn find_or_create_overlay(
     (fs_right, base): (&FsRight, &Arc<GrantBase>),
     area: Option<&StagingArea>,
-    quota: &Arc<Quota>,
+    (quota, memory): (&Arc<Quota>, &HostMemory),
     overlays: &mut Vec<Arc<Overlay>>,
 ) -> Option<Arc<Overlay>> {
     let area = area.filter(|_| fs_right.grant.stage)?;
     if let Some(overlay) = overlays.iter().find(|overlay| overlay.belongs_to(&fs_right.grant)) {
         return Some(Arc::clone(overlay));
     }
-    let overlay = Arc::new(Overlay::new((&fs_right.grant, base), area.clone(), Arc::clone(quota)));
+    let overlay = Arc::new(Overlay::new(
+        (&fs_right.grant, base),
+        area.clone(),
+        Arc::clone(quota),
+        memory,
+    ));
     overlays.push(Arc::clone(&overlay));
     Some(overlay)
 }

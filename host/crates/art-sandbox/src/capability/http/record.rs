@@ -87,6 +87,7 @@ impl CallState {
             Some(Err(())) => ResponseAnswer::Taken,
             Some(Ok(Err(code))) => ResponseAnswer::Failed(failure_of(code)),
             Some(Ok(Ok(response))) => {
+                self.charge_incoming_response(response)?;
                 let response = self.table.get(response)?;
                 ResponseAnswer::Head(response.status, recorded_fields(&response.headers))
             }
@@ -113,6 +114,7 @@ impl CallState {
             headers,
             body: Some(HostIncomingBody::new(body)),
         })?;
+        self.charge_incoming_response(&response)?;
         Ok(Some(Ok(Ok(response))))
     }
 
@@ -131,7 +133,10 @@ impl CallState {
             Some(Err(())) => ResponseAnswer::Taken,
             Some(Ok(Err(code))) => ResponseAnswer::Failed(failure_of(code)),
             Some(Ok(Ok(None))) => ResponseAnswer::Done,
-            Some(Ok(Ok(Some(trailers)))) => ResponseAnswer::Trailers(recorded_fields(self.table.get(trailers)?)),
+            Some(Ok(Ok(Some(trailers)))) => {
+                self.charge_trailers(trailers)?;
+                ResponseAnswer::Trailers(recorded_fields(self.table.get(trailers)?))
+            }
         };
         self.outside.record(Answer::Response(answer));
         Ok(arrival)
@@ -146,30 +151,34 @@ impl CallState {
             ResponseAnswer::Done => Ok(Some(Ok(Ok(None)))),
             ResponseAnswer::Trailers(trailers) => {
                 let trailers = self.field_map(trailers)?;
-                Ok(Some(Ok(Ok(Some(self.table.push(trailers)?)))))
+                let trailers = self.table.push(trailers)?;
+                self.charge_trailers(&trailers)?;
+                Ok(Some(Ok(Ok(Some(trailers)))))
             }
             ResponseAnswer::Head(..) => Err(self.unfit_answer_error()),
         }
     }
 
-    /// Ends the body of a request. A replay writes nothing, so it takes the result from the record.
+    /// Ends the body of a request. The trailers are dropped here, because none are sent. A replay writes nothing, so it takes the
+    /// result from the record.
     fn finish_body(
         &mut self,
         body: Resource<HostOutgoingBody>,
         trailers: Option<Resource<FieldMap>>,
     ) -> wasmtime::Result<Result<(), ErrorCode>> {
+        if let Some(trailers) = trailers {
+            self.give_back(trailers.rep());
+            self.table.delete(trailers)?;
+        }
         if let Some(recorded) = self.recorded_answer()? {
             types::HostOutgoingBody::drop(&mut self.http(), body)?;
-            if let Some(trailers) = trailers {
-                self.table.delete(trailers)?;
-            }
             return match recorded {
                 ResponseAnswer::Done => Ok(Ok(())),
                 ResponseAnswer::Failed(failure) => Ok(Err(code_of(failure))),
                 _ => Err(self.unfit_answer_error()),
             };
         }
-        let finished = types::HostOutgoingBody::finish(&mut self.http(), body, trailers);
+        let finished = types::HostOutgoingBody::finish(&mut self.http(), body, None);
         let finished = match finished {
             Ok(()) => Ok(()),
             Err(error) => Err(as_replayed(&error.downcast()?)),

@@ -50,6 +50,11 @@ impl HostFiles {
         &self.name
     }
 
+    /// Returns the number of files that the call has opened.
+    pub(super) fn opened(&self) -> usize {
+        self.stamps.len()
+    }
+
     /// Returns whether the call has opened the file at a path.
     pub(super) fn was_opened(&self, path_in_dir: &str) -> bool {
         self.stamps.contains_key(path_in_dir)

@@ -20,7 +20,12 @@ pub(super) struct OverlayState {
     draft: Draft,
     /// The change at each path that the call has changed.
     changes: BTreeMap<String, StagedChange>,
+    /// Length of the longest path so far.
+    longest_path: usize,
 }
+
+/// Upper bound of the memory of a path that the call changed or opened, without its text, in bytes.
+const PATH_BYTES: usize = 256;
 
 /// What the call has changed at one path.
 #[derive(Clone, Debug)]
@@ -51,7 +56,13 @@ impl OverlayState {
             host,
             draft: draft.ok().ok_or(ErrorCode::Io)?,
             changes: BTreeMap::new(),
+            longest_path: 0,
         })
+    }
+
+    /// Returns an upper bound of the memory of all paths that the call changed or opened, in bytes.
+    pub(super) fn memory_bytes(&self) -> usize {
+        (self.changes.len() + self.host.opened()) * (PATH_BYTES + self.longest_path)
     }
 
     /// Returns the draft and the change at each path.
@@ -76,7 +87,8 @@ impl OverlayState {
 
     /// Returns what the call finds at a path. Refuses a path with a link in place of a directory. A link at the end is found, but
     /// not followed.
-    pub(super) fn find(&self, path_in_dir: &str) -> Result<Found> {
+    pub(super) fn find(&mut self, path_in_dir: &str) -> Result<Found> {
+        self.longest_path = self.longest_path.max(path_in_dir.len());
         match self.changes.get(path_in_dir).map(|change| &change.kind) {
             Some(ChangeKind::WrittenFile(blob)) => {
                 let file = self.draft.open_blob(blob).map_err(|error| code_of_error(&error))?;
@@ -152,14 +164,14 @@ impl OverlayState {
     }
 
     /// Fails if something is at a path, or if its directory does not exist.
-    pub(super) fn check_creatable(&self, path_in_dir: &str) -> Result<()> {
+    pub(super) fn check_creatable(&mut self, path_in_dir: &str) -> Result<()> {
         match self.find(path_in_dir)? {
             Found::Nothing => self.check_parent(path_in_dir),
             _ => Err(ErrorCode::Exist),
         }
     }
 
-    fn check_parent(&self, path_in_dir: &str) -> Result<()> {
+    fn check_parent(&mut self, path_in_dir: &str) -> Result<()> {
         let parent = path_in_dir.rsplit_once('/').map_or("", |(parent, _)| parent);
         match self.find(parent)? {
             Found::Nothing => Err(ErrorCode::NoEntry),
