@@ -1,4 +1,4 @@
-//! Untrusted JSON: its depth, its size and its numbers, and a text of a JSON value that does not depend on the order of its keys.
+//! Untrusted JSON: its depth, its size, its memory and its numbers, and a text of a JSON value that does not depend on the order of its keys.
 //!
 //! A number of a [`Value`] is a 64-bit integer or a float. [`parse`] makes an integer with more bits a string, since a float would be
 //! another number.
@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use serde::Serialize;
+use serde::de::{DeserializeOwned, Error as _};
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Number, Value};
 
@@ -17,12 +18,84 @@ use serde_json::{Number, Value};
 /// a store accepts 120 levels in total.
 pub const MAX_LEVELS: usize = 64;
 
-/// Parses JSON text. An integer of more than 64 bits becomes a string.
+/// Maximum memory of a value that is parsed from the text of a model or a provider, in bytes.
+pub const MAX_PARSED_BYTES: usize = 64 << 20;
+
+/// Memory of one value in a list, in bytes. A list doubles when it is full, so up to half of it is empty.
+const ITEM_BYTES: usize = 2 * size_of::<Value>();
+/// Memory of one member of an object, without its texts: the value, the name and its hash.
+const MEMBER_BYTES: usize = size_of::<Value>() + size_of::<String>() + size_of::<u64>();
+/// Memory of an object with its first members. The smallest object has room for four.
+const OBJECT_BYTES: usize = 4 * MEMBER_BYTES + 128;
+/// What the allocator adds to a text.
+const TEXT_BYTES: usize = 32;
+
+/// Parses JSON text. An integer of more than 64 bits becomes a string. Small objects need a hundred times the memory of their text,
+/// so a text that would need more than [`MAX_PARSED_BYTES`] is not parsed.
 ///
 /// # Errors
-/// Fails as [`serde_json::from_str`] does.
+/// Fails as [`serde_json::from_str`] does, and if the value would need too much memory.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
+    check_memory(text.as_bytes())?;
     serde_json::from_str(&with_exact_integers(text))
+}
+
+/// Parses JSON text into a type. A text that would need more than [`MAX_PARSED_BYTES`] is not parsed.
+///
+/// # Errors
+/// Fails as [`serde_json::from_slice`] does, and if the value would need too much memory.
+pub fn parse_slice<T: DeserializeOwned>(text: &[u8]) -> serde_json::Result<T> {
+    check_memory(text)?;
+    serde_json::from_slice(text)
+}
+
+fn check_memory(text: &[u8]) -> serde_json::Result<()> {
+    match parsed_bytes(text) > MAX_PARSED_BYTES {
+        true => Err(serde_json::Error::custom(format!(
+            "it would need more than {MAX_PARSED_BYTES} bytes of memory"
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Returns an upper bound of the memory of the value that a text is parsed into, in bytes and without the content of its texts,
+/// which take no more than the text itself. Reads the text once and allocates nothing. The text may be anything, and its strings
+/// may contain any brackets.
+#[must_use]
+pub fn parsed_bytes(text: &[u8]) -> usize {
+    let (mut in_string, mut is_escaped) = (false, false);
+    let structure = text.iter().map(|byte| match (in_string, byte) {
+        (true, _) if is_escaped => {
+            is_escaped = false;
+            0
+        }
+        (true, b'\\') => {
+            is_escaped = true;
+            0
+        }
+        (true, b'"') => {
+            in_string = false;
+            0
+        }
+        (true, _) => 0,
+        (false, b'"') => {
+            in_string = true;
+            TEXT_BYTES
+        }
+        (false, b'[' | b',') => ITEM_BYTES,
+        (false, b'{') => OBJECT_BYTES,
+        (false, b':') => 2 * MEMBER_BYTES,
+        (false, _) => 0,
+    });
+    structure.sum()
+}
+
+/// Returns an upper bound of the memory of an object with `members` members whose room is exactly used, in bytes, without its
+/// texts and without the objects and lists in it.
+#[must_use]
+pub const fn object_bytes(members: usize) -> usize {
+    let index = if members < 4 { 4 } else { 2 * members };
+    members * (MEMBER_BYTES + TEXT_BYTES) + index * size_of::<usize>() + 64
 }
 
 /// Returns the JSON text with each integer of more than 64 bits as a string, so that its digits are kept. A parser would round it
@@ -334,6 +407,24 @@ mod tests {
             );
         }
         assert_eq!(compare_numbers(&number("1"), &number("1.0")), Ordering::Equal);
+    }
+
+    #[test]
+    fn brackets_in_strings_need_no_memory_of_their_own() {
+        let of = |text: &str| parsed_bytes(text.as_bytes());
+        assert_eq!(of(r#""[[{{,,::""#), of(r#""aaaaaaaaa""#));
+        assert_eq!(of(r#""\"[[[[\\""#), of(r#""\"aaaa\\""#));
+        assert_eq!((of("[[[["), of("    ")), (4 * ITEM_BYTES, 0));
+        assert!(of(r#"{"a":1}"#) > OBJECT_BYTES);
+    }
+
+    #[test]
+    fn a_small_text_whose_value_would_be_large_is_not_parsed() {
+        let objects = |count: usize| format!("[{}{{}}]", "{\"a\":1},".repeat(count));
+        parse(&objects(1_000)).unwrap();
+        let error = parse(&objects(200_000)).unwrap_err().to_string();
+        assert!(error.contains("more than 67108864 bytes of memory"), "{error}");
+        parse(&Value::from("[{,".repeat(1 << 20)).to_string()).unwrap();
     }
 
     #[test]

@@ -3,18 +3,19 @@
 //! in memory (contract D12).
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
-use art_core::json::with_exact_integers;
+use art_core::json::{object_bytes, with_exact_integers};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-use crate::shape::{JsonSize, MAX_DEPTH, MAX_NODES, TooLarge};
+use crate::shape::{JsonSize, MAX_DEPTH, MAX_MEMORY_BYTES, MAX_NODES, TooLarge};
 
 /// Parses `text` into a value, and returns it with its size. The value may have at most [`MAX_DEPTH`] levels and contain at
-/// most [`MAX_NODES`] values. Both limits are checked before each value is built, because two bytes of text can cost 32 bytes
-/// of memory. Duplicate keys are refused, because some readers use the first value and others the last one.
+/// most [`MAX_NODES`] values. Both limits are checked before each value is built, because two bytes of text can cost 72 bytes of
+/// memory. The objects and lists may take at most [`MAX_MEMORY_BYTES`] together, and have no unused room. Duplicate keys are
+/// refused, because some readers use the first value and others the last one.
 ///
 /// An integer beyond 64 bits becomes the nearest float; [`exact`] keeps its digits. A number beyond the range of floats is refused.
 ///
@@ -22,8 +23,14 @@ use crate::shape::{JsonSize, MAX_DEPTH, MAX_NODES, TooLarge};
 /// Fails with the reason and its line and column.
 pub(crate) fn strict(text: &str) -> Result<(Value, JsonSize), serde_json::Error> {
     let size = RefCell::new(JsonSize::default());
+    let memory_bytes = Cell::new(0);
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = ValueSeed { size: &size, depth: 1 }.deserialize(&mut deserializer)?;
+    let seed = ValueSeed {
+        size: &size,
+        memory_bytes: &memory_bytes,
+        depth: 1,
+    };
+    let value = seed.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok((value, size.into_inner()))
 }
@@ -47,6 +54,8 @@ pub(crate) fn exact(text: &str) -> Result<(Value, JsonSize, Option<Value>), serd
 #[derive(Clone, Copy)]
 struct ValueSeed<'c> {
     size: &'c RefCell<JsonSize>,
+    /// The memory of all objects and lists so far, in bytes.
+    memory_bytes: &'c Cell<usize>,
     depth: usize,
 }
 
@@ -57,6 +66,16 @@ impl ValueSeed<'_> {
             .borrow_mut()
             .count_value(self.depth, MAX_DEPTH, MAX_NODES)
             .map_err(|problem: TooLarge| E::custom(problem))
+    }
+
+    /// Counts the memory of an object or a list.
+    fn count_memory<E: Error>(self, bytes: usize) -> Result<(), E> {
+        let bytes = self.memory_bytes.get().saturating_add(bytes);
+        self.memory_bytes.set(bytes);
+        match bytes > MAX_MEMORY_BYTES {
+            true => Err(E::custom(TooLarge::Memory(MAX_MEMORY_BYTES))),
+            false => Ok(()),
+        }
     }
 
     fn count_text(self, bytes: usize) {
@@ -120,6 +139,8 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         while let Some(item) = items.next_element_seed(self.deeper())? {
             array.push(item);
         }
+        array.shrink_to_fit();
+        self.count_memory(array.len() * size_of::<Value>())?;
         Ok(Value::Array(array))
     }
 
@@ -134,8 +155,17 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
             let member = members.next_value_seed(self.deeper())?;
             object.insert(name, member);
         }
-        Ok(Value::Object(object))
+        self.count_memory(object_bytes(object.len()))?;
+        Ok(Value::Object(without_unused_room(object)))
     }
+}
+
+/// Returns the object in no more memory than it needs. The smallest object has room for four members, and outputs have many small
+/// objects.
+fn without_unused_room(object: Map<String, Value>) -> Map<String, Value> {
+    let mut exact = Map::with_capacity(object.len());
+    exact.extend(object);
+    exact
 }
 
 #[cfg(test)]
@@ -198,6 +228,27 @@ mod tests {
                 .to_string()
                 .contains("more than 50000 values")
         );
+    }
+
+    #[test]
+    fn objects_that_would_take_too_much_memory_are_refused_even_if_they_are_few() {
+        let nested = |n: usize| format!("[{}]", vec![r#"{"a":{"b":{"c":{}}}}"#; n].join(","));
+        assert!(strict(&nested(5_000)).is_ok());
+        let error = strict(&nested(12_000)).unwrap_err().to_string();
+        assert!(error.contains("more than 8388608 bytes of memory"), "{error}");
+    }
+
+    #[test]
+    fn a_table_of_as_many_values_as_allowed_is_accepted() {
+        for columns in 1..=10 {
+            let row: Vec<_> = (0..columns)
+                .map(|column| format!("\"column_{column}\":{column}"))
+                .collect();
+            let row = format!("{{{}}}", row.join(","));
+            let rows = (MAX_NODES - 1) / (columns + 1);
+            let text = format!("[{}]", vec![row; rows].join(","));
+            strict(&text).unwrap_or_else(|error| panic!("{columns} columns: {error}"));
+        }
     }
 
     #[test]

@@ -7,6 +7,9 @@ use serde_json::Value;
 pub const MAX_DEPTH: usize = 64;
 /// Maximum number of values in an input or an output, containers included.
 pub const MAX_NODES: usize = 50_000;
+/// Maximum memory of the objects and lists of an output together, in bytes and without their texts. A table of [`MAX_NODES`] values
+/// fits.
+pub const MAX_MEMORY_BYTES: usize = 8 << 20;
 
 /// Number of bytes of text that need as much work as one more value when a schema is applied. It is more than one, because
 /// text is compared, hashed and counted many bytes at a time.
@@ -32,6 +35,9 @@ pub enum TooLarge {
     /// The value contains too many values.
     #[error("made of more than {0} values")]
     Nodes(usize),
+    /// The objects and lists in the value take too much memory.
+    #[error("made of so many small objects that it takes more than {0} bytes of memory")]
+    Memory(usize),
 }
 
 impl JsonSize {

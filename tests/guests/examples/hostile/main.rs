@@ -65,6 +65,7 @@ fn hostile(input: In, ctx: &Context) -> Result<Outcome<Value>> {
 fn requested_outcome(name: &str, n: usize) -> Result<Outcome<Value>> {
     match name {
         "output" => Ok(Reply::new(json!("x".repeat(n))).into()),
+        "small_objects" => Ok(Reply::new(Value::Array(vec![json!({"a": 1}); n])).into()),
         "attachment" => Ok(Reply::new(json!(null))
             .attachment(Attachment::new("application/octet-stream", vec![7_u8; n]).filename("../../etc/passwd"))
             .into()),

@@ -64,9 +64,18 @@ pub(crate) fn syntax_error(text: &str) -> Option<String> {
     Some(error.to_string())
 }
 
+/// Returns the text, or nothing if the JSON in it would need too much memory.
+fn bounded(text: &str) -> &str {
+    match json::parsed_bytes(text.as_bytes()) > json::MAX_PARSED_BYTES {
+        true => "",
+        false => text,
+    }
+}
+
 /// Returns the JSON values in `text`, in this order: those between markers, those in fences, the whole text, and those at any
 /// brace.
 fn candidates(text: &str) -> impl Iterator<Item = Value> {
+    let text = bounded(text);
     let whole_text = json::parse(text.trim()).ok();
     let between_markers = texts_between_markers(text).flat_map(values_at_braces);
     let in_fences = texts_after_fences(text).filter_map(first_value);

@@ -134,7 +134,7 @@ impl From<TooLarge> for SchemaProblem {
     fn from(problem: TooLarge) -> Self {
         match problem {
             TooLarge::Depth(_) => Self::TooDeep,
-            TooLarge::Nodes(_) => Self::TooManyValues,
+            TooLarge::Nodes(_) | TooLarge::Memory(_) => Self::TooManyValues,
         }
     }
 }
