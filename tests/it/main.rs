@@ -39,6 +39,7 @@ mod commits; // How often a run writes to the disk.
 mod compiling;
 mod contracts;
 mod costs;
+mod crafted_recordings; // Recorded runs from files that somebody changed.
 mod crash;
 mod deciding; // Decisions of a person at a terminal.
 mod embedding;

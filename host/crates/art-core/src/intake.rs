@@ -113,11 +113,18 @@ impl Intake {
         self.secret = true;
     }
 
+    /// Returns whether the record is larger than any that a host makes. It then comes from a file that somebody wrote.
+    fn exceeds_limits(&self) -> bool {
+        let bytes: usize = self.crossings.iter().map(Crossing::max_bytes_without_base64).sum();
+        let body_bytes: usize = self.crossings.iter().map(|crossing| crossing.answer.body_bytes()).sum();
+        bytes > Self::MAX_BYTES || body_bytes > Self::MAX_BODY_BYTES
+    }
+
     /// Returns why the record is incomplete and thus cannot be replayed, or `None` if it is complete.
     #[must_use]
     pub fn why_incomplete(&self) -> Option<DivergenceReason> {
         let secret = self.secret.then_some(DivergenceReason::Secret);
-        let truncated = self.truncated.then_some(DivergenceReason::Truncated);
+        let truncated = (self.truncated || self.exceeds_limits()).then_some(DivergenceReason::Truncated);
         let unrecorded = self
             .unrecorded
             .map(|capability| DivergenceReason::Unrecorded { capability });

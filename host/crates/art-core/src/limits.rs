@@ -76,6 +76,24 @@ impl Limits {
         ..Self::EXECUTE
     };
 
+    /// Returns the smaller of each limit and that of `other`.
+    #[must_use]
+    pub fn at_most(self, other: Self) -> Self {
+        Self {
+            fuel: self.fuel.min(other.fuel),
+            timeout_ms: self.timeout_ms.min(other.timeout_ms),
+            memory_bytes: self.memory_bytes.min(other.memory_bytes),
+            table_elements: self.table_elements.min(other.table_elements),
+            input_bytes: self.input_bytes.min(other.input_bytes),
+            output_bytes: self.output_bytes.min(other.output_bytes),
+            log_records: self.log_records.min(other.log_records),
+            log_record_bytes: self.log_record_bytes.min(other.log_record_bytes),
+            log_bytes: self.log_bytes.min(other.log_bytes),
+            host_calls: self.host_calls.min(other.host_calls),
+            handles: self.handles.min(other.handles),
+        }
+    }
+
     /// Returns the limits if none of those for fuel, time, memory, input and output exceeds [`Limits::MAX`].
     ///
     /// # Errors
@@ -178,6 +196,23 @@ mod tests {
                 ..Limits::EXECUTE
             })
         );
+    }
+
+    #[test]
+    fn each_limit_is_at_most_that_of_the_other_limits() {
+        let no_limit = serde_json::to_value(Limits::MAX).unwrap();
+        let no_limit = no_limit
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(|name| (name.clone(), u32::MAX.into()));
+        let no_limit: Limits = serde_json::from_value(serde_json::Value::Object(no_limit.collect())).unwrap();
+        let unlimited = Limits {
+            fuel: u64::MAX,
+            ..no_limit
+        };
+        assert_eq!(unlimited.at_most(Limits::SCHEMA), Limits::SCHEMA);
+        assert_eq!(Limits::SCHEMA.at_most(unlimited), Limits::SCHEMA);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use art_core::json;
 use art_sandbox::{Plugin, Sandbox};
 use art_store::limits::MAX_JOURNAL_ENTRIES;
 use art_store::{JournalEntry, RunRecord, digest, verify_journal};
@@ -27,6 +28,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{RuntimeError, in_one_line};
+use crate::journal;
 use crate::plugins::{RefusedFile, component_digest, read_component};
 use crate::recording::{Component, Recording};
 
@@ -37,6 +39,13 @@ pub const MAX_FILE_BYTES: u64 = 256 << 20;
 pub const MAX_JOURNAL_BYTES: usize = 64 << 20;
 /// Maximum number of components in an export.
 pub const MAX_COMPONENTS: usize = 256;
+/// Maximum number of components of a recording that are compiled for a replay. Compiling one may take minutes.
+pub const MAX_COMPILED_COMPONENTS: usize = 8;
+/// Maximum number of blobs in an export.
+const MAX_BLOBS: usize = 100_000;
+/// Maximum memory of the values in all events of an export together, in bytes. Small values take many times the memory of their
+/// text, and a replay keeps the results of all calls.
+const MAX_PARSED_BYTES: usize = 1 << 30;
 
 const FORMAT: &str = "art-run";
 const VERSION: u32 = 1;
@@ -74,21 +83,36 @@ impl Recording {
         Ok(missing)
     }
 
-    /// Loads the components of the recording. Returns the loaded components, and those that the sandbox refuses. Blocks the
-    /// thread while they are compiled.
-    #[must_use]
-    pub fn load_components(&self, sandbox: &Sandbox) -> (Vec<Arc<Plugin>>, Vec<RefusedFile>) {
+    /// Loads the components that the calls ran, each once and [`MAX_COMPILED_COMPONENTS`] at most. Returns the loaded components,
+    /// and those that the sandbox refuses or that are too many. Blocks the thread while they are compiled.
+    ///
+    /// # Errors
+    /// Fails if the journal cannot be understood.
+    pub fn load_components(&self, sandbox: &Sandbox) -> Result<(Vec<Arc<Plugin>>, Vec<RefusedFile>), RuntimeError> {
         let (mut plugins, mut refused) = (Vec::new(), Vec::new());
-        for Component { name, wasm } in &self.components {
-            match sandbox.load(name, wasm) {
+        let by_digest: BTreeMap<_, _> = self
+            .components
+            .iter()
+            .map(|component| (component_digest(&component.wasm), component))
+            .collect();
+        let called = self.component_digests()?;
+        let called = called.iter().filter_map(|digest| by_digest.get(digest));
+        for (index, Component { name, wasm }) in called.enumerate() {
+            let loaded = match index < MAX_COMPILED_COMPONENTS {
+                true => sandbox.load(name, wasm).map_err(|error| in_one_line(&error)),
+                false => Err(format!(
+                    "a replay compiles at most {MAX_COMPILED_COMPONENTS} components of a file"
+                )),
+            };
+            match loaded {
                 Ok(plugin) => plugins.push(Arc::new(plugin)),
-                Err(error) => refused.push(RefusedFile {
+                Err(reason) => refused.push(RefusedFile {
                     file: format!("{name}.wasm"),
-                    reason: in_one_line(&error),
+                    reason,
                 }),
             }
         }
-        (plugins, refused)
+        Ok((plugins, refused))
     }
 
     /// Returns the bytes of an export of the recording.
@@ -109,6 +133,7 @@ impl Recording {
             write_line(&mut file, &Line::Entry(entry.clone()))?;
         }
         for (digest, bytes) in &self.blobs {
+            counts.add_blob()?;
             let (digest, data) = (digest.clone(), STANDARD.encode(bytes));
             write_line(&mut file, &Line::Blob { digest, data })?;
         }
@@ -182,7 +207,7 @@ fn check_header(line: &[u8]) -> Result<(), RuntimeError> {
 }
 
 fn parse_line(line: &[u8]) -> Result<Line, RuntimeError> {
-    serde_json::from_slice(line).map_err(|error| damaged(format!("a line of it cannot be understood: {error}")))
+    json::parse_slice(line).map_err(|error| damaged(format!("a line of it cannot be understood: {error}")))
 }
 
 fn decode_base64(data: &str) -> Result<Vec<u8>, RuntimeError> {
@@ -228,6 +253,7 @@ impl Parts {
                 self.entries.push(entry);
             }
             Line::Blob { digest: expected, data } => {
+                self.counts.add_blob()?;
                 let bytes = decode_base64(&data)?;
                 if digest(&bytes) != expected {
                     return Err(damaged("a file in it does not have its digest"));
@@ -251,6 +277,7 @@ impl Parts {
 
     fn into_recording(self) -> Result<Recording, RuntimeError> {
         let run = self.run.ok_or_else(|| damaged("it has no run"))?;
+        check_memory(&self.entries, &self.blobs)?;
         verify_journal(&run, &self.entries)?;
         Ok(Recording {
             run,
@@ -261,12 +288,34 @@ impl Parts {
     }
 }
 
+/// Fails if the events would take too much memory. A value that several events refer to counts for each of them.
+fn check_memory(entries: &[JournalEntry], blobs: &BTreeMap<String, Vec<u8>>) -> Result<(), RuntimeError> {
+    let blob_bytes = blobs
+        .iter()
+        .map(|(digest, bytes)| (digest.as_str(), json::parsed_bytes(bytes)));
+    let blob_bytes: BTreeMap<_, _> = blob_bytes.collect();
+    let mut remaining = MAX_PARSED_BYTES;
+    let mut take = |bytes: usize| -> Result<(), RuntimeError> {
+        let left = remaining.checked_sub(bytes);
+        remaining = left.ok_or_else(|| too_large("bytes of memory for its events", MAX_PARSED_BYTES as u64))?;
+        Ok(())
+    };
+    for entry in entries {
+        take(json::parsed_bytes(entry.payload.as_bytes()))?;
+        for digest in journal::value_digests(&entry.payload) {
+            take(blob_bytes.get(digest.as_str()).copied().unwrap_or_default())?;
+        }
+    }
+    Ok(())
+}
+
 /// Counts the parts of an export whose number or size is limited, and fails when a limit is exceeded.
 #[derive(Default)]
 struct PartCounts {
     entries: u64,
     journal_bytes: usize,
     components: usize,
+    blobs: usize,
 }
 
 impl PartCounts {
@@ -278,6 +327,14 @@ impl PartCounts {
         }
         if self.journal_bytes > MAX_JOURNAL_BYTES {
             return Err(too_large("bytes of events", MAX_JOURNAL_BYTES as u64));
+        }
+        Ok(())
+    }
+
+    fn add_blob(&mut self) -> Result<(), RuntimeError> {
+        self.blobs += 1;
+        if self.blobs > MAX_BLOBS {
+            return Err(too_large("files and large values", MAX_BLOBS as u64));
         }
         Ok(())
     }

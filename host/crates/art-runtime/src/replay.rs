@@ -14,11 +14,12 @@ use std::sync::Arc;
 use art_agent::{ActionId, CallEnd, Run, RunEvent, ToolCall};
 use art_core::capability::Capability;
 use art_core::intake::DivergenceReason;
+use art_core::limits::Limits;
 use art_core::outcome::EndingKind;
 use art_core::tool::ToolResult;
 use art_sandbox::{Plugin, Sandbox};
 use art_store::RunState;
-use art_tools::{CallScope, EnabledTools, ReplayableCall, ToolSystem};
+use art_tools::{CallScope, EnabledTools, ReplayableCall, ToolExecutor as _, ToolSystem};
 use serde::Serialize;
 
 use crate::compose::Toolbox;
@@ -104,6 +105,8 @@ pub enum SkipReason {
     TookResponses,
     /// The arguments of the call refer to a file that the store does not have any more.
     NoFile,
+    /// The recorded call had higher limits than this host allows to the tool, and needs them.
+    OverLimits,
 }
 
 impl fmt::Display for SkipReason {
@@ -120,6 +123,7 @@ impl fmt::Display for SkipReason {
             Self::TookFiles => "it took in files, which are not recorded",
             Self::TookResponses => "it took in responses to requests, which are not recorded",
             Self::NoFile => "a file that it takes is not kept any more",
+            Self::OverLimits => "it needs more than this host allows to the tool",
         })
     }
 }
@@ -210,8 +214,9 @@ impl Recording {
 /// A replay in progress.
 struct Replayer<'a> {
     recording: &'a Recording,
-    /// A tool system for each component that the run called, by the digest of the component.
-    tools: BTreeMap<String, ToolSystem>,
+    /// A tool system for each component that the run called, with the limits that this host allows to its tool, by the digest of
+    /// the component.
+    tools: BTreeMap<String, (ToolSystem, Limits)>,
     /// The number of the event that ends a call, by the number of the event that announces the call.
     end_by_announcement: BTreeMap<u64, u64>,
     /// The numbers of the events that end announced calls.
@@ -238,7 +243,8 @@ impl<'a> Replayer<'a> {
         let called = recording.component_digests()?;
         let mut tools = BTreeMap::new();
         for plugin in plugins.iter().filter(|plugin| called.contains(&plugin.digest())) {
-            tools.insert(plugin.digest(), Toolbox::with_plugin(plugin)?.system());
+            let system = Toolbox::with_plugin(plugin)?.system();
+            tools.insert(plugin.digest(), (system, plugin.limits()));
         }
         let end_by_announcement = find_call_ends(recording)?;
         Ok(Self {
@@ -339,7 +345,7 @@ impl<'a> Replayer<'a> {
             None => {}
         }
         let digest = announced.tool_digest.ok_or(SkipReason::Native)?;
-        let tools = self.tools.get(digest).ok_or(SkipReason::NoComponent)?;
+        let (tools, limits) = self.tools.get(digest).ok_or(SkipReason::NoComponent)?;
         let difference_of = |event, (what, recorded, found)| call_difference(announced, event, what, recorded, found);
         let admitted = match self.admit(run, tools, &announced.call).await? {
             Ok(admitted) => admitted,
@@ -356,6 +362,9 @@ impl<'a> Replayer<'a> {
             .await
             .ok_or(SkipReason::Native)?;
         let mismatch = compare::call_mismatch(recorded, &replayed, self.has_same_fuel_basis());
+        if mismatch.is_some() && had_higher_limits(recorded, *limits) && reached_a_limit(replayed.report.ending) {
+            return Err(SkipReason::OverLimits);
+        }
         Ok(mismatch.map(|mismatch| difference_of(end_number, mismatch)))
     }
 
@@ -504,6 +513,21 @@ const fn is_repeatable(ending: EndingKind) -> bool {
         | E::NotRun
         | E::UnknownOutcome => false,
     }
+}
+
+/// Returns whether a recorded call had a limit that is higher than that of this host.
+fn had_higher_limits(recorded: &CallEnd, limits: Limits) -> bool {
+    let recorded_limits = recorded.intake.given.as_ref().map(|given| given.limits);
+    recorded_limits.is_some_and(|recorded_limits| recorded_limits.at_most(limits) != recorded_limits)
+}
+
+/// Returns whether a call may have ended like this because it reached one of its limits.
+const fn reached_a_limit(ending: EndingKind) -> bool {
+    use EndingKind as E;
+    matches!(
+        ending,
+        E::FuelExhausted | E::Timeout | E::MemoryExhausted | E::InvalidOutput | E::Trap
+    )
 }
 
 fn call_difference(

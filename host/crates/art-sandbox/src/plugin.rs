@@ -388,12 +388,12 @@ impl Plugin {
         })
     }
 
-    /// Returns the job that replays a call with the limits, linked interfaces and environment variables in its record. A record
-    /// of an earlier version of the host does not have them, so its call gets those that it would get now.
+    /// Returns the job that replays a call with the linked interfaces and environment variables in its record, and with the limits
+    /// in it as far as this host allows them to the tool, since the record may come from a file of somebody else.
     fn replay_job(&self, call: &CheckedCall, recorded: &Intake) -> Box<CallJob> {
         let call_job = self.call_job(call);
         let (given, mut limits) = match &recorded.given {
-            Some(given) => (given.clone(), given.limits),
+            Some(given) => (given.clone(), given.limits.at_most(self.limits)),
             None => (call_job.given.clone(), call_job.limits),
         };
         let grants = CallGrants {

@@ -50,7 +50,7 @@ fn replay_stored(global: &GlobalOptions, config: &Config, typed: &str) -> Result
 /// Replays the run in a file with the components in the file.
 fn replay_file(config: &Config, file: &Path) -> Result<Replay, CommandError> {
     let recording = exported::read(file)?;
-    let (plugins, refused_components) = recording.load_components(&open_sandbox(config)?);
+    let (plugins, refused_components) = recording.load_components(&open_sandbox(config)?)?;
     for refused in &refused_components {
         render::note(&format!("refused {refused}"));
     }
