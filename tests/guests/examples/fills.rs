@@ -41,7 +41,7 @@ struct In {
 }
 
 /// Fills the memory of its host. Never to be enabled outside of tests.
-#[tool]
+#[tool(capabilities(fs(read_write, reason = "to list files and to stage changes")))]
 fn fills(input: In, ctx: &Context) -> Result<String> {
     let request = || OutgoingRequest::new(Fields::new());
     let long = "x".repeat(2_000_000);
@@ -107,21 +107,22 @@ impl Numbers {
 
     /// Returns a text whose length is small, medium or large.
     fn text(&mut self) -> String {
-        let bound = [10, 5_000, 1_500_000][self.below(3)];
+        let bound = [10, 5_000, 700_000][self.below(3)];
         "x".repeat(self.below(bound) + 1)
     }
 }
 
-/// All objects that were created and not dropped.
+/// All objects that were created and not dropped. They are dropped in this order, because an object cannot be dropped while another
+/// one depends on it.
 #[derive(Default)]
 struct Kept {
+    pollables: Vec<Pollable>,
+    streams: Vec<OutputStream>,
+    bodies: Vec<OutgoingBody>,
     fields: Vec<Fields>,
     requests: Vec<OutgoingRequest>,
     responses: Vec<OutgoingResponse>,
-    bodies: Vec<OutgoingBody>,
-    streams: Vec<OutputStream>,
     options: Vec<RequestOptions>,
-    pollables: Vec<Pollable>,
     lists: Vec<ReadDir>,
     files: Vec<File>,
 }
@@ -145,7 +146,10 @@ impl Kept {
 
     fn create(&mut self, numbers: &mut Numbers) {
         match numbers.below(6) {
-            0 => self.requests.push(OutgoingRequest::new(self.take_fields())),
+            0 => {
+                let request = OutgoingRequest::new(self.take_fields());
+                self.requests.push(request);
+            }
             1 => {
                 let response = OutgoingResponse::new(self.take_fields());
                 let _ = response.set_status_code(404);
@@ -164,14 +168,15 @@ impl Kept {
     }
 
     fn set_header(&mut self, numbers: &mut Numbers) {
-        let name = format!("x-{}", numbers.below(500));
-        let values: Vec<_> = (0..numbers.below(600)).map(|_| b"x".to_vec()).collect();
-        let text = numbers.text().into_bytes();
+        // Few names and short texts, because the call ends when the headers of one object are too large.
+        let name = format!("x-{}", numbers.below(3));
+        let values: Vec<_> = (0..numbers.below(150)).map(|_| b"x".to_vec()).collect();
+        let text = vec![b'x'; numbers.below(3_000)];
         let Some(fields) = self.fields.last() else { return };
         let _ = match numbers.below(4) {
             0 => fields.set(&name, &values),
-            1 => fields.delete(&name),
-            2 => fields.append(&name, &text),
+            1 => fields.set(&name, &[text]),
+            2 => fields.delete(&name),
             _ => Fields::from_list(&[(name, text)]).map(|fields| self.fields.push(fields)),
         };
     }
