@@ -216,7 +216,10 @@ mod tests {
             "(module (func (param v128 v128) (result v128) (i8x16.relaxed_swizzle (local.get 0) (local.get 1))))",
         ),
         (WasmFeatures::EXCEPTIONS, "(module (tag))"),
-        (WasmFeatures::LEGACY_EXCEPTIONS, "(module (func (try (do))))"),
+        (
+            WasmFeatures::LEGACY_EXCEPTIONS,
+            r#"(module binary "\00asm\01\00\00\00" "\01\04\01\60\00\00" "\03\02\01\00" "\0a\07\01\05\00\06\40\0b\0b")"#,
+        ),
         (WasmFeatures::MEMORY64, "(module (memory i64 1))"),
         (
             WasmFeatures::FUNCTION_REFERENCES,
@@ -241,7 +244,10 @@ mod tests {
             WasmFeatures::CUSTOM_DESCRIPTORS,
             "(module (rec (type $a (descriptor $b) (struct)) (type $b (describes $a) (struct))))",
         ),
-        (WasmFeatures::CM_VALUES, r#"(component (import "a" (value string)))"#),
+        (
+            WasmFeatures::CM_VALUES,
+            r#"(component (import "a" (value $v string)) (export "b" (value $v)))"#,
+        ),
         (WasmFeatures::CM_ASYNC, "(component (type (future)))"),
         (
             WasmFeatures::CM_ASYNC_STACKFUL,
