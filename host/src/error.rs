@@ -79,7 +79,7 @@ impl CommandError {
                 Exit::Environment
             }
             Self::Staging(StagingError::Io { .. } | StagingError::Invalid { .. }) => Exit::Environment,
-            Self::Staging(StagingError::Conflicts(_)) => Exit::Failure,
+            Self::Staging(StagingError::Conflicts(_) | StagingError::ContentChanged { .. }) => Exit::Failure,
             Self::Staging(_) => Exit::Usage,
             Self::Runtime(RuntimeError::Plan(_)) | Self::Usage(_) | Self::Grant(_) => Exit::Usage,
             Self::Runtime(_) | Self::File { .. } | Self::Failed(_) => Exit::Failure,

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt as _, PermissionsExt as _};
 use serde::{Deserialize, Serialize};
 
-use crate::change::{Action, Change, ChangeSet, PathState};
-use crate::disk::{current_state, open_regular, remove_file, sync_directory, write_durably};
+use crate::change::{Action, Change, ChangeSet, Digest, PathState};
+use crate::disk::{copy, current_state, open_regular, remove_file, sync_directory, write_durably};
 use crate::draft::{is_draft, try_lock};
 use crate::error::StagingError;
 use crate::staging::{LOCK_FOLDER, SET_FILE, Staging, read_json};
@@ -217,17 +217,23 @@ impl Commit<'_> {
             created.map_err(StagingError::io("create", self.set.directory.join(path)))?;
         }
         for (index, change) in journal.changes.iter().enumerate() {
-            if let Action::Write { blob, .. } = &change.action {
+            if let Action::Write { blob, digest, .. } = &change.action {
                 let copied = self.copy(blob, change, &self.temporary_path(index, change));
-                copied.map_err(StagingError::io("write beside", self.set.full_path(change)))?;
+                let copied = copied.map_err(StagingError::io("write beside", self.set.full_path(change)))?;
+                if copied != *digest {
+                    return Err(StagingError::ContentChanged {
+                        id: self.set.id.clone(),
+                        path: self.set.full_path(change),
+                    });
+                }
             }
         }
         Ok(())
     }
 
-    /// Copies new contents to a temporary file, with the permissions of the file that it replaces.
-    fn copy(&self, blob: &str, change: &Change, temporary: &Path) -> io::Result<()> {
-        let mut from = open_regular(&self.folder, Path::new(blob))?;
+    /// Copies new contents to a temporary file, with the permissions of the file that it replaces. Returns their digest.
+    fn copy(&self, blob: &str, change: &Change, temporary: &Path) -> io::Result<Digest> {
+        let from = open_regular(&self.folder, Path::new(blob))?;
         remove_file(&self.granted, temporary)?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
@@ -238,12 +244,13 @@ impl Commit<'_> {
             options.mode(mode & 0o600);
         }
         let mut to = self.granted.open_with(temporary, &options)?;
-        io::copy(&mut from, &mut to)?;
+        let digest = copy(from, &mut to)?;
         if let Some(mode) = mode {
             to.set_permissions(cap_std::fs::Permissions::from_mode(mode))?;
         }
         to.flush()?;
-        to.sync_all()
+        to.sync_all()?;
+        Ok(digest)
     }
 
     /// Makes the prepared changes. It does not matter if an interrupted commit has made some of them already.
@@ -350,8 +357,10 @@ impl Commit<'_> {
     }
 }
 
+/// Returns the permissions for new contents. Set-user-ID, set-group-ID and the sticky bit are not among them: the owner gave these
+/// to contents that no tool wrote.
 fn permission_bits(metadata: &Metadata) -> u32 {
-    metadata.permissions().mode() & 0o7777
+    metadata.permissions().mode() & 0o777
 }
 
 /// Opens the granted directory. Follows no link: the directory, or one above it, may have been replaced by one meanwhile.

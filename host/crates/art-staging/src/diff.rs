@@ -11,7 +11,7 @@ use similar::TextDiff;
 
 use crate::change::{Action, Change, ChangeSet, PathState};
 use crate::commit::open_granted_directory;
-use crate::disk::open_regular;
+use crate::disk::{digest, open_regular};
 use crate::error::StagingError;
 use crate::staging::Staging;
 
@@ -41,11 +41,19 @@ impl Staging {
             PathState::File(_) | PathState::Unclear => open_granted_directory(set)
                 .map(|dir| read_contents(&dir, &change.path).unwrap_or(Contents::NotComparable("not there any more"))),
         };
-        let new = match &action_blob(&change.action) {
-            Some(blob) => {
-                read_contents(&self.folder(&set.id)?, Path::new(blob)).map_err(StagingError::io("read", &path))?
+        let new = match &change.action {
+            Action::Write {
+                blob, digest: written, ..
+            } => {
+                let contents = read_contents(&self.folder(&set.id)?, Path::new(blob));
+                match contents.map_err(StagingError::io("read", &path))? {
+                    Contents::Text(text) if digest(text.as_bytes()).ok() != Some(*written) => {
+                        Contents::NotComparable("not what the tool wrote")
+                    }
+                    contents => contents,
+                }
             }
-            None => Contents::Text(String::new()),
+            _ => Contents::Text(String::new()),
         };
         let (from, to) = labels(change, &path);
         let text = match (&change.action, old()?, new) {
@@ -64,14 +72,6 @@ impl Staging {
 /// Returns a path with its line breaks replaced.
 fn in_one_line(path: &Path) -> String {
     path.display().to_string().replace(['\n', '\r'], "?")
-}
-
-/// Returns the name of the file with the new contents, if the action has new contents.
-fn action_blob(action: &Action) -> Option<String> {
-    match action {
-        Action::Write { blob, .. } => Some(blob.clone()),
-        _ => None,
-    }
 }
 
 /// Returns the names of the old and the new file in the head of a diff. A file that does not exist is `/dev/null`.

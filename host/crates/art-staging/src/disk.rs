@@ -27,16 +27,76 @@ pub(crate) fn open_regular(dir: &Dir, path: &Path) -> io::Result<File> {
 }
 
 /// Returns the digest of all bytes that `from` has left.
-pub(crate) fn digest(mut from: impl Read) -> io::Result<Digest> {
+pub(crate) fn digest(from: impl Read) -> io::Result<Digest> {
+    copy(from, io::sink())
+}
+
+/// Writes all bytes that `from` has left to `to`, and returns their digest.
+pub(crate) fn copy(mut from: impl Read, mut to: impl Write) -> io::Result<Digest> {
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 64 << 10];
     loop {
         match from.read(&mut buffer) {
             Ok(0) => return Ok(hasher.finalize().into()),
-            Ok(read) => drop(hasher.update(buffer.get(..read).unwrap_or_default())),
+            Ok(read) => {
+                let bytes = buffer.get(..read).unwrap_or_default();
+                hasher.update(bytes);
+                to.write_all(bytes)?;
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// Reads a file to its end in pieces, to find its digest.
+#[derive(Debug)]
+pub struct DigestReader {
+    file: File,
+    hasher: blake3::Hasher,
+    buffer: Vec<u8>,
+}
+
+impl DigestReader {
+    /// Maximum number of bytes of a piece.
+    pub const PIECE_BYTES: usize = 1 << 20;
+
+    /// Starts at the position of `file`.
+    #[must_use]
+    pub fn new(file: File) -> Self {
+        Self {
+            file,
+            hasher: blake3::Hasher::new(),
+            buffer: vec![0; Self::PIECE_BYTES],
+        }
+    }
+
+    /// Reads a piece, and returns its bytes. There are none at the end of the file.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn read_piece(&mut self) -> io::Result<&[u8]> {
+        let read = loop {
+            match self.file.read(&mut self.buffer) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        let piece = self.buffer.get(..read).unwrap_or_default();
+        self.hasher.update(piece);
+        Ok(piece)
+    }
+
+    /// Returns the file.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Returns the digest of all pieces that were read.
+    #[must_use]
+    pub fn digest(&self) -> Digest {
+        self.hasher.finalize().into()
     }
 }
 

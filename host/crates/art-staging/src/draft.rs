@@ -1,13 +1,14 @@
 //! Drafts: the changes of calls that still run.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use cap_std::fs::{Dir, OpenOptions};
 
-use crate::change::{Action, Change, ChangeSet, Origin, PathState};
-use crate::disk::{digest, open_regular, sync_directory, write_durably};
+use crate::change::{Action, Change, ChangeSet, Digest, Origin, PathState};
+use crate::disk::{DigestReader, digest, open_regular, sync_directory, write_durably};
 use crate::error::StagingError;
 use crate::staging::SET_FILE;
 
@@ -28,6 +29,8 @@ pub struct Draft {
     directory: PathBuf,
     /// Number of blobs: files in the folder of this draft, each with the new contents of a file that the call writes.
     blob_count: u32,
+    /// The digests and sizes of the blobs that are stored.
+    stored: HashMap<String, (Digest, u64)>,
     is_finished: bool,
     /// The lock of the folder, which shows other processes that this draft is in use.
     _lock: File,
@@ -61,6 +64,7 @@ impl Draft {
             origin,
             directory,
             blob_count: 0,
+            stored: HashMap::new(),
             is_finished: false,
             _lock: lock,
         })
@@ -88,6 +92,22 @@ impl Draft {
         let mut options = OpenOptions::new();
         options.read(true).write(true);
         Ok(self.folder.open_with(name, &options)?.into_std())
+    }
+
+    /// Waits until the contents of a blob are stored, and returns a reader of them, for [`note_digest`](Self::note_digest).
+    ///
+    /// # Errors
+    /// Fails if the blob cannot be read or stored.
+    pub fn store_blob(&self, name: &str) -> std::io::Result<DigestReader> {
+        let file = open_regular(&self.folder, Path::new(name))?;
+        file.sync_all()?;
+        Ok(DigestReader::new(file))
+    }
+
+    /// Notes the digest and the size of a blob, so that [`finish`](Self::finish) does not read it. Nothing may be written to the blob
+    /// any more.
+    pub fn note_digest(&mut self, name: &str, digest: Digest, bytes: u64) {
+        self.stored.insert(name.to_owned(), (digest, bytes));
     }
 
     /// Turns the draft into a change set, and returns its identifier. `drafted` has each path, what the call did there, and what
@@ -118,10 +138,15 @@ impl Draft {
     fn to_change(&self, path: PathBuf, drafted: DraftedAction, before: PathState) -> std::io::Result<Change> {
         let action = match drafted {
             DraftedAction::Write(blob) => {
-                let file = open_regular(&self.folder, Path::new(&blob))?;
-                file.sync_all()?;
-                let bytes = file.metadata()?.len();
-                let digest = digest(file)?;
+                let (digest, bytes) = match self.stored.get(&blob) {
+                    Some(stored) => *stored,
+                    None => {
+                        let file = open_regular(&self.folder, Path::new(&blob))?;
+                        file.sync_all()?;
+                        let bytes = file.metadata()?.len();
+                        (digest(file)?, bytes)
+                    }
+                };
                 Action::Write { blob, digest, bytes }
             }
             DraftedAction::CreateDirectory => Action::CreateDirectory,

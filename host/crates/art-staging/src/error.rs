@@ -40,6 +40,17 @@ pub enum StagingError {
         /// The path that was asked for.
         path: PathBuf,
     },
+    /// The staged content of a file is not what the tool wrote.
+    #[error(
+        "the staged content of `{}` is not what the tool wrote, so nothing was committed; drop it with `art changes drop {id}`",
+        path.display()
+    )]
+    ContentChanged {
+        /// The change set.
+        id: String,
+        /// The file.
+        path: PathBuf,
+    },
     /// Files changed after the call had first looked at them. Nothing was committed.
     #[error("{}", conflicts_text(.0))]
     Conflicts(Vec<Conflict>),

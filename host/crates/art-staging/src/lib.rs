@@ -21,6 +21,7 @@ mod tests;
 
 pub use change::{Action, Change, ChangeSet, Digest, Origin, PathState};
 pub use commit::{Committed, Conflict};
+pub use disk::DigestReader;
 pub use draft::{Draft, DraftedAction};
 pub use error::StagingError;
 pub use staging::Staging;

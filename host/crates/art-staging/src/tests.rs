@@ -274,6 +274,46 @@ fn a_committed_file_keeps_its_permissions() {
 }
 
 #[test]
+fn committed_contents_have_no_permissions_that_were_given_to_others() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let fixture = Fixture::new();
+    fs::set_permissions(fixture.granted_path("a.txt"), fs::Permissions::from_mode(0o7755)).unwrap();
+    let set = fixture.stage_changes();
+    fixture.open_staging().commit(&set, &[]).unwrap();
+    let metadata = fs::metadata(fixture.granted_path("a.txt")).unwrap();
+    assert_eq!(metadata.permissions().mode() & 0o7777, 0o755);
+}
+
+#[test]
+fn contents_that_changed_after_the_call_are_neither_shown_nor_committed() {
+    let fixture = Fixture::new();
+    let set = fixture.stage_changes();
+    let (change, blob) = set
+        .changes
+        .iter()
+        .find_map(|change| match &change.action {
+            Action::Write { blob, .. } if change.path == Path::new("new/deep/c.txt") => Some((change, blob)),
+            _ => None,
+        })
+        .unwrap();
+    // The length is the same as before.
+    fs::write(fixture.set_folder(&set).join(blob), "bad c\n").unwrap();
+    let staging = fixture.open_staging();
+    let error = staging.commit(&set, &[]).unwrap_err().to_string();
+    assert!(
+        error.contains("new/deep/c.txt` is not what the tool wrote, so nothing was committed"),
+        "{error}"
+    );
+    assert!(fixture.is_unchanged() && !fixture.granted_path("new").exists());
+    assert!(fixture.temporary_files().is_empty());
+    let shown = staging.diff(&set, change).unwrap();
+    assert!(
+        shown.contains("not what the tool wrote") && !shown.contains("bad c"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn a_diff_shows_what_changes() {
     let fixture = Fixture::new();
     let set = fixture.stage_changes();
