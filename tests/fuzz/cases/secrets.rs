@@ -5,8 +5,8 @@ use art_core::secret::{RedactedStream, Redactor, Secret, Secrets};
 
 /// Reads a secret and a text, inserts the secret into the text, plain or encoded, and redacts the text in parts.
 ///
-/// The first line is the secret. In the rest, each byte of value 1 to 6 is replaced by one encoding of the secret, and each byte
-/// of value 7 ends a part. The secret is a canary, a decoy whose presence the redactor also reports.
+/// The first line is the secret. In the rest, each byte of value 1 to 6 is replaced by one encoding of the secret, each byte of
+/// value 7 ends a part, and each byte of value 14 to 18 is replaced by another encoding. The secret is a canary, a decoy whose presence the redactor also reports.
 pub(crate) fn check(bytes: &[u8]) {
     let (value, rest) = split_first_line(bytes);
     let Ok(secret) = Secret::new("CANARY", &String::from_utf8_lossy(value).as_ref().into(), true) else {
@@ -52,7 +52,13 @@ fn split_first_line(bytes: &[u8]) -> (&[u8], &[u8]) {
 /// Returns a part in which each byte of value 1 to 6 is replaced by the first to sixth encoding of the secret.
 fn insert_secret(part: &[u8], value: &str) -> Vec<u8> {
     let encodings = encodings(value);
-    let expand = |byte: &u8| match encodings.get(usize::from(*byte).wrapping_sub(1)) {
+    // The bytes from 8 to 13 are control characters of texts.
+    let index = |byte: u8| match byte {
+        1..=6 => usize::from(byte - 1),
+        14.. => usize::from(byte - 8),
+        _ => usize::MAX,
+    };
+    let expand = |byte: &u8| match encodings.get(index(*byte)) {
         Some(encoding) => encoding.clone().into_bytes(),
         None => vec![*byte],
     };
@@ -67,8 +73,8 @@ fn redact_parts(redactor: &Redactor, parts: &[Vec<u8>]) -> (Vec<u8>, bool) {
     (clean, stream.canary().is_some())
 }
 
-/// Returns the secret as servers may send it back: plain, and in five encodings. This code shares nothing with that of the host.
-fn encodings(value: &str) -> [String; 6] {
+/// Returns the secret as servers may send it back: plain, and in ten encodings. This code shares nothing with that of the host.
+fn encodings(value: &str) -> [String; 11] {
     let bytes = value.as_bytes();
     let each_byte = |encode: fn(&u8) -> String| bytes.iter().map(encode).collect::<String>();
     let quoted = serde_json::to_string(value).unwrap_or_default();
@@ -82,6 +88,17 @@ fn encodings(value: &str) -> [String; 6] {
             .trim_start_matches('"')
             .strip_suffix('"')
             .unwrap_or_default()
+            .to_owned(),
+        each_byte(|byte| format!("\\u{byte:04x}")),
+        each_byte(|byte| format!("\\u{byte:04X}")),
+        each_byte(|byte| format!("&#{byte};")),
+        each_byte(|byte| format!("%25{byte:02x}")),
+        base64(bytes)
+            .as_bytes()
+            .chunks(7)
+            .map(|line| String::from_utf8_lossy(line).into_owned() + "\r\n ")
+            .collect::<String>()
+            .trim_end()
             .to_owned(),
     ]
 }

@@ -2,16 +2,22 @@
 //!
 //! No tool is ever given a secret, because a program that disguises a secret on purpose cannot be detected. But a server may
 //! echo the secret in its response. So the values that the host knows are redacted, in the encodings that servers and libraries
-//! use.
+//! use: base64 and hexadecimal, also with line breaks, and the escapes of JSON, URLs and HTML in any mixture.
 
+#[cfg(test)]
+mod encoders_of_others;
 mod encodings;
+mod escapes;
 mod outcome;
+mod patterns;
 mod redactor;
+mod scanner;
 mod stream;
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
+use aho_corasick::{BuildError, MatchError};
 use secrecy::{ExposeSecret, SecretString};
 
 pub use redactor::{REDACTED, Redactor};
@@ -35,8 +41,22 @@ pub struct Secret {
     is_canary: bool,
 }
 
+/// The error if secrets would not be found in what leaves a tool. Nothing may leave one then.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RedactorError {
+    /// The search could not be built.
+    #[error("failed to build the search for secrets")]
+    NotBuilt(#[from] BuildError),
+    /// The search cannot begin anywhere in a text.
+    #[error("the search for secrets cannot start anywhere in a text")]
+    NoStart(#[from] MatchError),
+    /// The search would miss a form of a secret.
+    #[error("the search for secrets misses a form of a secret")]
+    FormNotFound,
+}
+
 /// The error for a secret that cannot be used. Its text never contains the value.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum InvalidSecret {
     /// The name is not valid.
     #[error("`{0}` is no name of a secret; expected a letter, then at most 63 letters, digits and `_`")]
@@ -53,6 +73,9 @@ pub enum InvalidSecret {
     /// There are too many secrets.
     #[error("there are more than {MAX_SECRETS} secrets")]
     TooMany,
+    /// The secrets cannot be redacted.
+    #[error("the secrets cannot be redacted, so none is used")]
+    NoRedactor(#[from] RedactorError),
 }
 
 impl Secret {
@@ -133,7 +156,7 @@ impl Secrets {
     /// Collects secrets. Of two secrets with the same name, the later one counts.
     ///
     /// # Errors
-    /// Fails if there are too many.
+    /// Fails if there are too many, or if they cannot be redacted.
     pub fn new(all: Vec<Secret>) -> Result<Self, InvalidSecret> {
         let mut secrets: Vec<Secret> = Vec::new();
         for secret in all {
@@ -144,8 +167,8 @@ impl Secrets {
             return Err(InvalidSecret::TooMany);
         }
         Ok(Self {
-            redactor: Redactor::new(secrets.iter()),
-            canary_redactor: Redactor::new(secrets.iter().filter(|secret| secret.is_canary())),
+            redactor: Redactor::new(secrets.iter())?,
+            canary_redactor: Redactor::new(secrets.iter().filter(|secret| secret.is_canary()))?,
             secrets,
         })
     }

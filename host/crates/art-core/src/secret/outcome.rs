@@ -45,15 +45,16 @@ struct OutcomeRedaction<'a> {
 
 impl OutcomeRedaction<'_> {
     fn redact_text(&mut self, text: &mut String) {
-        self.note_canary(text.as_bytes());
-        if let Cow::Owned(clean) = self.redactor.text(text) {
+        let (clean, canary) = self.redactor.text_and_canary(text);
+        self.note_canary(canary);
+        if let Cow::Owned(clean) = clean {
             *text = clean;
         }
     }
 
-    fn note_canary(&mut self, bytes: &[u8]) {
+    fn note_canary(&mut self, canary: Option<&str>) {
         if self.canary.is_none() {
-            self.canary = self.redactor.first_canary_in(bytes).map(str::to_owned);
+            self.canary = canary.map(str::to_owned);
         }
     }
 
@@ -64,8 +65,9 @@ impl OutcomeRedaction<'_> {
     }
 
     fn redact_bytes(&mut self, bytes: &mut Vec<u8>) {
-        self.note_canary(bytes);
-        if let Cow::Owned(clean) = self.redactor.bytes(bytes) {
+        let (clean, canary) = self.redactor.bytes_and_canary(bytes);
+        self.note_canary(canary);
+        if let Cow::Owned(clean) = clean {
             *bytes = clean;
         }
     }

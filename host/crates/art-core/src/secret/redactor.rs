@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-
-use super::Secret;
-use super::encodings::forms;
+use super::patterns::Patterns;
+use super::scanner::{FoundSecret, Scanner};
+use super::{RedactorError, Secret};
 
 /// The text that replaces a secret. It begins and ends with characters that no secret has, and the part between them is shorter
 /// than any secret, so redacting again changes nothing.
@@ -16,56 +15,19 @@ pub const REDACTED: &str = "«secret»";
 #[derive(Clone, Default)]
 pub struct Redactor(Option<Arc<Patterns>>);
 
-/// The forms of all secrets, as one automaton. The forms of a secret are its value and the encodings of its value.
-struct Patterns {
-    automaton: AhoCorasick,
-    /// For each form, the name of its secret if it is a canary.
-    canaries: Vec<Option<String>>,
-    /// Length of the longest form, in bytes.
-    longest_form_len: usize,
-}
-
 impl std::fmt::Debug for Redactor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Redactor").finish_non_exhaustive()
     }
 }
 
-/// The place of a secret in a text, and its name if it is a canary.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct FoundSecret<'a> {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) canary: Option<&'a str>,
-}
-
 impl Redactor {
-    pub(super) fn new<'a>(secrets: impl Iterator<Item = &'a Secret>) -> Self {
-        let (mut all_forms, mut canaries) = (Vec::new(), Vec::new());
-        for secret in secrets {
-            for form in forms(secret.expose()) {
-                all_forms.push(form);
-                canaries.push(secret.is_canary().then(|| secret.name().to_owned()));
-            }
-        }
-        if all_forms.is_empty() {
-            return Self(None);
-        }
-        let longest_form_len = all_forms.iter().map(String::len).max().unwrap_or_default();
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            // An automaton with a table for each state would take a hundred times the memory of the secrets.
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&all_forms);
-        // The builder fails only if there are more than four billion states, and all forms together have fewer bytes. So `ok`
-        // never drops an error.
-        Self(automaton.ok().map(|automaton| {
-            Arc::new(Patterns {
-                automaton,
-                canaries,
-                longest_form_len,
-            })
-        }))
+    /// Creates the redactor of some secrets.
+    ///
+    /// # Errors
+    /// Fails if it would not find each form of each secret.
+    pub(super) fn new<'a>(secrets: impl Iterator<Item = &'a Secret>) -> Result<Self, RedactorError> {
+        Ok(Self(Patterns::new(secrets)?.map(Arc::new)))
     }
 
     /// Returns whether the redactor has no secrets to look for.
@@ -77,59 +39,116 @@ impl Redactor {
     /// Returns `text` with its secrets replaced.
     #[must_use]
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        match self.bytes(text.as_bytes()) {
-            Cow::Borrowed(_) => Cow::Borrowed(text),
-            // Forms are ASCII, so no character is cut.
-            Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
-        }
+        self.text_and_canary(text).0
     }
 
     /// Returns `bytes` with their secrets replaced.
     #[must_use]
     pub fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        let mut found = self.find(bytes).peekable();
-        if found.peek().is_none() {
-            return Cow::Borrowed(bytes);
-        }
-        let (mut clean, mut copied_until) = (Vec::with_capacity(bytes.len()), 0);
-        for FoundSecret { start, end, .. } in found {
-            clean.extend(bytes.get(copied_until..start).unwrap_or_default());
-            clean.extend(REDACTED.as_bytes());
-            copied_until = end;
-        }
-        clean.extend(bytes.get(copied_until..).unwrap_or_default());
-        clean.into()
+        self.bytes_and_canary(bytes).0
     }
 
     /// Returns whether a secret is in these bytes.
     #[must_use]
     pub fn finds_secret_in(&self, bytes: &[u8]) -> bool {
-        self.find(bytes).next().is_some()
+        !self.find(bytes).is_empty()
     }
 
     /// Returns the name of the first canary in these bytes, or `None` if there is none.
     #[must_use]
     pub fn first_canary_in(&self, bytes: &[u8]) -> Option<&str> {
-        self.find(bytes).find_map(|found| found.canary)
+        first_canary(&self.find(bytes))
     }
 
-    /// Returns the places of the secrets in these bytes, in their order and without overlaps.
-    pub(super) fn find<'a, 'b>(&'a self, bytes: &'b [u8]) -> impl Iterator<Item = FoundSecret<'a>> + use<'a, 'b> {
-        self.0.iter().flat_map(move |patterns| {
-            patterns.automaton.find_iter(bytes).map(|found| FoundSecret {
-                start: found.start(),
-                end: found.end(),
-                canary: patterns
-                    .canaries
-                    .get(found.pattern().as_usize())
-                    .and_then(Option::as_deref),
-            })
-        })
+    /// Returns `text` with its secrets replaced, and the name of the first canary in it.
+    pub(super) fn text_and_canary<'a>(&self, text: &'a str) -> (Cow<'a, str>, Option<&str>) {
+        let (clean, canary) = self.bytes_and_canary(text.as_bytes());
+        let clean = match clean {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            // Forms are ASCII, so no character is cut.
+            Cow::Owned(bytes) => String::from_utf8_lossy(&bytes).into_owned().into(),
+        };
+        (clean, canary)
     }
 
-    /// Returns the length of the longest form of a secret, in bytes.
-    pub(super) fn longest_form_len(&self) -> usize {
-        self.0.as_ref().map_or(0, |patterns| patterns.longest_form_len)
+    /// Returns `bytes` with their secrets replaced, and the name of the first canary in them.
+    pub(super) fn bytes_and_canary<'a>(&self, bytes: &'a [u8]) -> (Cow<'a, [u8]>, Option<&str>) {
+        let found = self.find(bytes);
+        if found.is_empty() {
+            return (Cow::Borrowed(bytes), None);
+        }
+        let mut places = Places::default();
+        found.iter().for_each(|secret| places.add(secret));
+        let mut clean = Vec::with_capacity(bytes.len());
+        places.take(bytes, bytes.len(), &mut clean);
+        (clean.into(), first_canary(&found))
+    }
+
+    /// Returns the patterns to look for, or `None` if there are no secrets.
+    pub(super) fn patterns(&self) -> Option<&Patterns> {
+        self.0.as_deref()
+    }
+
+    /// Returns the secrets in these bytes, in the order of their ends.
+    fn find(&self, bytes: &[u8]) -> Vec<FoundSecret<'_>> {
+        let mut found = Vec::new();
+        if let Some(patterns) = self.patterns() {
+            Scanner::new(patterns).scan(patterns, bytes, true, &mut found);
+        }
+        found
+    }
+}
+
+/// Returns the name of the first canary among the secrets that were found.
+pub(super) fn first_canary<'a>(found: &[FoundSecret<'a>]) -> Option<&'a str> {
+    found.iter().find_map(|secret| secret.canary)
+}
+
+/// The places of secrets in a text, in their order. Places that overlap are one place.
+#[derive(Debug, Default)]
+pub(super) struct Places(Vec<Place>);
+
+#[derive(Debug)]
+struct Place {
+    start: usize,
+    end: usize,
+    /// Whether the first bytes were taken, and replaced.
+    is_replaced: bool,
+}
+
+impl Places {
+    /// Adds the place of a secret. It does not end before those that were added.
+    pub(super) fn add(&mut self, found: &FoundSecret<'_>) {
+        let mut place = Place {
+            start: found.start,
+            end: found.end,
+            is_replaced: false,
+        };
+        while let Some(last) = self.0.pop_if(|last| last.end > place.start) {
+            place.start = place.start.min(last.start);
+            place.end = place.end.max(last.end);
+            place.is_replaced |= last.is_replaced;
+        }
+        self.0.push(place);
+    }
+
+    /// Adds the first `length` bytes to `clean`, with the secrets replaced. What remains counts from there.
+    pub(super) fn take(&mut self, bytes: &[u8], length: usize, clean: &mut Vec<u8>) {
+        let mut taken_until = 0;
+        for place in self.0.iter_mut().take_while(|place| place.start < length) {
+            clean.extend(bytes.get(taken_until..place.start).unwrap_or_default());
+            if !place.is_replaced {
+                clean.extend(REDACTED.as_bytes());
+                place.is_replaced = true;
+            }
+            taken_until = place.end.min(length);
+        }
+        clean.extend(bytes.get(taken_until..length).unwrap_or_default());
+        self.0.retain_mut(|place| {
+            place.start = place.start.saturating_sub(length);
+            place.end = place.end.saturating_sub(length);
+            place.end > 0
+        });
     }
 }
 
@@ -206,7 +225,7 @@ mod tests {
         #[test]
         fn no_form_of_a_secret_is_left(value in "[!-~]{8,30}", before in "[ -~]{0,7}", after in "[ -~]{0,7}") {
             let redactor = redactor(&[&value]);
-            for form in forms(&value) {
+            for form in crate::secret::encodings::forms(&value).into_iter().map(|form| form.text) {
                 let text = format!("{before}{form}{after}");
                 let clean = redactor.text(&text).into_owned();
                 prop_assert!(clean.contains(REDACTED) && !redactor.finds_secret_in(clean.as_bytes()), "{} -> {}", text, clean);

@@ -1,24 +1,36 @@
 //! Replaces the known secrets in bytes that arrive in parts.
 
-use super::redactor::{FoundSecret, REDACTED, Redactor};
+use super::redactor::{Places, Redactor, first_canary};
+use super::scanner::Scanner;
 
 /// Redacts a stream. A secret may lie across any number of its parts.
-#[derive(Debug)]
 pub struct RedactedStream {
     redactor: Redactor,
+    /// Finds the secrets in `held`. `None` if there are no secrets.
+    scanner: Option<Scanner>,
     /// Bytes that may be the beginning of a secret.
     held: Vec<u8>,
+    /// The places of secrets in `held`.
+    places: Places,
     /// Name of the first canary so far. A canary is a decoy: a secret that is never sent.
     canary: Option<String>,
+}
+
+impl std::fmt::Debug for RedactedStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RedactedStream").finish_non_exhaustive()
+    }
 }
 
 impl RedactedStream {
     /// Creates the stream.
     #[must_use]
-    pub const fn new(redactor: Redactor) -> Self {
+    pub fn new(redactor: Redactor) -> Self {
         Self {
+            scanner: redactor.patterns().map(Scanner::new),
             redactor,
             held: Vec::new(),
+            places: Places::default(),
             canary: None,
         }
     }
@@ -26,19 +38,14 @@ impl RedactedStream {
     /// Adds the next part. Returns redacted bytes, and holds back those that may be the beginning of a secret.
     #[must_use]
     pub fn push(&mut self, part: &[u8]) -> Vec<u8> {
-        if self.redactor.is_empty() {
-            return part.to_vec();
-        }
         self.held.extend(part);
-        // If a secret begins before this position, all of its bytes have arrived.
-        let complete_until = (self.held.len() + 1).saturating_sub(self.redactor.longest_form_len());
-        self.take(complete_until)
+        self.redact_held(false)
     }
 
     /// Returns the bytes that were held back, redacted.
     #[must_use]
     pub fn finish(&mut self) -> Vec<u8> {
-        self.take(self.held.len())
+        self.redact_held(true)
     }
 
     /// Returns whether bytes are held back.
@@ -53,23 +60,27 @@ impl RedactedStream {
         self.canary.as_deref()
     }
 
-    /// Takes the held bytes before the position `complete_until`, and the rest of a secret that begins before it. Returns them
+    /// Takes the held bytes that belong to no beginning of a secret, or all of them if the stream `is_complete`. Returns them
     /// redacted.
-    fn take(&mut self, complete_until: usize) -> Vec<u8> {
-        let (mut clean, mut taken_until) = (Vec::with_capacity(complete_until), 0);
-        for FoundSecret { start, end, canary } in self.redactor.find(&self.held) {
-            if start >= complete_until {
-                break;
-            }
-            clean.extend(self.held.get(taken_until..start).unwrap_or_default());
-            clean.extend(REDACTED.as_bytes());
-            taken_until = end;
-            if self.canary.is_none() {
-                self.canary = canary.map(str::to_owned);
-            }
+    fn redact_held(&mut self, is_complete: bool) -> Vec<u8> {
+        let (Some(patterns), Some(scanner)) = (self.redactor.patterns(), &mut self.scanner) else {
+            return std::mem::take(&mut self.held);
+        };
+        let mut found = Vec::new();
+        scanner.scan(patterns, &self.held, is_complete, &mut found);
+        if self.canary.is_none() {
+            self.canary = first_canary(&found).map(str::to_owned);
         }
-        clean.extend(self.held.get(taken_until..complete_until).unwrap_or_default());
-        self.held.drain(..taken_until.max(complete_until).min(self.held.len()));
+        found.iter().for_each(|secret| self.places.add(secret));
+        let length = if is_complete {
+            self.held.len()
+        } else {
+            scanner.first_open(patterns)
+        };
+        let mut clean = Vec::with_capacity(length);
+        self.places.take(&self.held, length, &mut clean);
+        scanner.forget(length);
+        self.held.drain(..length.min(self.held.len()));
         clean
     }
 }
@@ -113,6 +124,36 @@ mod tests {
             (stream.push(b"hello"), stream.finish()),
             (b"hello".to_vec(), Vec::new())
         );
+    }
+
+    #[test]
+    fn nothing_is_held_back_that_is_no_beginning_of_a_secret() {
+        let mut stream = RedactedStream::new(redactor("hunter2hunter2"));
+        assert_eq!(stream.push(b"data: {\"a\": 1}\n\n"), b"data: {\"a\": 1}\n\n");
+        assert!(!stream.holds_bytes());
+    }
+
+    #[test]
+    fn few_bytes_are_held_back_however_often_a_secret_is_repeated() {
+        let mut stream = RedactedStream::new(redactor("aaaaaaaaaaaa"));
+        let mut clean = Vec::new();
+        for _ in 0..1000 {
+            clean.extend(stream.push(b"aaaaaaaaaa"));
+            assert!(stream.held.len() < 100, "{}", stream.held.len());
+        }
+        clean.extend(stream.finish());
+        assert_eq!(clean, "«secret»".as_bytes());
+    }
+
+    #[test]
+    fn few_bytes_are_held_back_of_endless_separators() {
+        let mut stream = RedactedStream::new(redactor("hunter2hunter2"));
+        let mut length = stream.push(b"aHVudGV").len();
+        for _ in 0..1000 {
+            length += stream.push(b"\r\n    \\n%0A").len();
+            assert!(stream.held.len() < 300, "{}", stream.held.len());
+        }
+        assert_eq!(length + stream.finish().len(), 7 + 1000 * 11);
     }
 
     proptest! {
