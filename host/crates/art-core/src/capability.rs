@@ -10,6 +10,7 @@ mod addresses;
 mod authority;
 mod commands;
 mod denial;
+mod disguise;
 mod fs;
 mod grants;
 mod http;

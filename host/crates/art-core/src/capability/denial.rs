@@ -60,8 +60,15 @@ impl Denial {
     /// one: the command replaces it, and so has what it allows too.
     #[must_use]
     pub fn of_http_request(tool: &str, method: &str, target: &RequestTarget, earlier: Option<&HttpGrant>) -> Self {
+        if let Some(denial) = target.denial_of_disguised_parent(method) {
+            return denial;
+        }
+        let reason = target.hidden_separator().map_or_else(
+            || "no grant covers it".to_owned(),
+            |separator| format!("its path has `{separator}`, which is sent only where a grant covers the whole host"),
+        );
         let origin = target.origin();
-        let denial = Self::new(Capability::Http, method, &origin.to_string(), "no grant covers it");
+        let denial = Self::new(Capability::Http, method, &origin.to_string(), &reason);
         if check_method(method).is_err() {
             return denial.with_reason("this method cannot be granted");
         }

@@ -6,8 +6,9 @@ use std::sync::{Arc, LazyLock};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::disguise::replaced_request;
 use super::fs::absolute_path;
-use super::http::{HttpScope, RequestTarget};
+use super::http::{HttpScope, METHODS, RequestTarget};
 use super::{Access, BaseDirs, Capability, Denial, FsGrant, HttpGrant};
 
 /// What one call may touch outside of its sandbox, and by which grant. The sandbox opens nothing else.
@@ -60,6 +61,30 @@ impl HttpRight {
     #[must_use]
     pub fn allows(&self, method: &str, target: &RequestTarget) -> bool {
         self.scope.covers(target) && self.methods.iter().any(|allowed| allowed == method)
+    }
+
+    /// Returns the denial of a request to `target` that is allowed, but that a server may take for another one because of the name of
+    /// a header or of a parameter of its query. A right to send any request to a host, without a secret, allows these too.
+    #[must_use]
+    pub fn denial_of_replaced_request<'a>(
+        &self,
+        method: &str,
+        target: &RequestTarget,
+        headers: impl Iterator<Item = &'a str>,
+        query: Option<&str>,
+    ) -> Option<Denial> {
+        let has_all_methods = METHODS
+            .iter()
+            .all(|known| self.methods.iter().any(|method| method == known));
+        if has_all_methods && self.scope.covers_whole_host() && self.grant.secret.is_none() {
+            return None;
+        }
+        let reason = format!(
+            "{} can make the server answer another request than the granted one",
+            replaced_request(headers, query)?
+        );
+        let origin = target.origin().to_string();
+        Some(Denial::new(Capability::Http, method, &origin, &reason))
     }
 }
 

@@ -10,7 +10,7 @@ use url::{Host, Url};
 use super::is_public;
 
 /// Methods that can be granted. `CONNECT` and `TRACE` cannot.
-const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+pub(super) const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// An address that can be granted: `scheme://host[:port]/path-prefix`. The host may be `*.example.com`, which stands for every
 /// host below `example.com`.
@@ -43,8 +43,7 @@ impl RequestTarget {
     /// Parses the URL of a request.
     ///
     /// # Errors
-    /// Fails if it is not an `http` or `https` URL, has a user or a password, or has a path with an encoded slash or
-    /// backslash.
+    /// Fails if it is not an `http` or `https` URL, or has a user or a password.
     pub fn parse(text: &str) -> Result<Self, InvalidHttpAddress> {
         let invalid = |reason| InvalidHttpAddress::new(text, reason);
         let url = Url::parse(text).map_err(|_not_a_url| invalid("it is not a URL"))?;
@@ -67,9 +66,6 @@ impl RequestTarget {
         }
         let port = url.port_or_known_default().ok_or_else(|| invalid("it has no port"))?;
         let path = url.path().to_owned();
-        if has_hidden_separator(&path) {
-            return Err(invalid("its path has an encoded slash or backslash"));
-        }
         Ok(Self {
             secure,
             host,
@@ -78,12 +74,15 @@ impl RequestTarget {
         })
     }
 
-    /// Returns the scope that covers this path and what is below it.
+    /// Returns the scope that covers this path and what is below it, or all paths if this one is not compared with a prefix.
     #[must_use]
     pub fn scope(&self) -> HttpScope {
-        HttpScope {
-            path: self.path.clone(),
-            ..self.origin()
+        match self.hidden_separator() {
+            Some(_) => self.origin(),
+            None => HttpScope {
+                path: self.path.clone(),
+                ..self.origin()
+            },
         }
     }
 
@@ -112,21 +111,22 @@ impl RequestTarget {
     }
 }
 
-/// Returns whether the path has an encoded slash or backslash. A server that decodes it would see other segments than those that
-/// are compared here.
-fn has_hidden_separator(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    lower.contains("%2f") || lower.contains("%5c")
-}
-
 impl HttpScope {
-    /// Returns whether `target` is within this scope: with its scheme and port, on its host, and at or below its path.
+    /// Returns whether `target` is within this scope: with its scheme and port, on its host, and at or below its path. A path in
+    /// which a separator is encoded is within a whole host only, because a server that decodes it sees other segments than those
+    /// that are compared here.
     #[must_use]
     pub fn covers(&self, target: &RequestTarget) -> bool {
         self.secure == target.secure
             && self.port == target.port
             && self.covers_host(&target.host)
-            && path_covers(&self.path, &target.path)
+            && (self.covers_whole_host()
+                || path_covers(&self.path, &target.path) && target.hidden_separator().is_none())
+    }
+
+    /// Returns whether the scope covers all paths.
+    pub(super) fn covers_whole_host(&self) -> bool {
+        self.path == "/"
     }
 
     /// Returns a key that is greatest for the narrowest of several scopes that cover one address: whether the scope names its host
@@ -201,6 +201,9 @@ impl FromStr for HttpScope {
             return Err(invalid("it has a query or a fragment"));
         }
         let target = RequestTarget::parse(text)?;
+        if target.hidden_separator().is_some() || target.denial_of_disguised_parent("").is_some() {
+            return Err(invalid("its path has an encoded slash, backslash or `..`"));
+        }
         let (host, any_subdomain) = match target.host.strip_prefix("*.") {
             Some(rest) if rest.contains('.') => (rest.to_owned(), true),
             Some(_) => {

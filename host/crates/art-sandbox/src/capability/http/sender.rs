@@ -61,7 +61,7 @@ impl Gate {
     fn admit(&mut self, request: &Request<WasiBody>) -> Result<(Address, Arc<HttpGrant>), Error> {
         self.check_for_canary(request)?;
         let address = Address::parse(request.uri())?;
-        let http_right = address.find_http_right(&self.grants, request.method().as_str());
+        let http_right = address.find_http_right(&self.grants, request.method().as_str(), request.headers());
         let http_right = http_right.map_err(|denial| self.deny(denial))?;
         if self.admitted_requests >= MAX_REQUESTS {
             return Err(Error::ConnectionLimitReached);

@@ -66,6 +66,113 @@ async fn a_grant_allows_only_its_scheme_port_path_and_methods() {
     call.get(&server.url("/api/x")).await.unwrap();
 }
 
+/// Sends a request, and returns the reason of its denial.
+async fn reason_of_denial(call: &mut Call, request: Request<WasiBody>) -> String {
+    let sent = call.send(request).await;
+    assert!(matches!(sent, Err(Error::HttpRequestDenied)), "{sent:?}");
+    let denials = call.denials();
+    let [denial] = &denials[..] else { panic!("{denials:?}") };
+    denial.reason.clone()
+}
+
+#[tokio::test]
+async fn an_encoded_slash_is_sent_as_written_where_the_grant_covers_the_whole_host_and_denied_under_a_path() {
+    let server = Server::with_page();
+    for path in ["/a%2Fb", "/a%2fb?c=d%2Fe", "/a%5Cb", "/a%252Fb"] {
+        let mut call = Call::to(&server);
+        call.get(&server.url(path)).await.unwrap();
+        assert!(server.received().pop().unwrap().starts_with(&format!("GET {path} ")));
+    }
+    let sent = server.connections();
+    let grant = json!([full_grant(&server.url("/api"))]);
+    for (path, separator) in [
+        ("/api/a%2Fb", "%2F"),
+        ("/api/a%5cb", "%5c"),
+        ("/api/a%252Fb", "%252F"),
+        ("/api/a%c0%afb", "%c0"),
+    ] {
+        let mut call = Call::new(grant.clone(), TestResolver::default());
+        let reason = reason_of_denial(&mut call, get_request(&server.url(path))).await;
+        assert_eq!(
+            reason,
+            format!("its path has `{separator}`, which is sent only where a grant covers the whole host")
+        );
+    }
+    assert_eq!(server.connections(), sent);
+}
+
+#[tokio::test]
+async fn a_disguised_parent_is_denied_whatever_the_grant() {
+    let server = Server::with_page();
+    for (path, segment) in [
+        ("/api/..;/admin", "..;"),
+        ("/api/..;v=1/admin", "..;v=1"),
+        ("/api/..%3b/admin", "..%3b"),
+        ("/api/%2e%2e;/admin", "%2e%2e;"),
+        ("/api/%252e%252e/admin", "%252e%252e"),
+        ("/api/..%2fadmin", "..%2fadmin"),
+        ("/api/..%5cadmin", "..%5cadmin"),
+    ] {
+        for scope in ["/", "/api"] {
+            let mut call = Call::new(json!([full_grant(&server.url(scope))]), TestResolver::default());
+            let reason = reason_of_denial(&mut call, get_request(&server.url(path))).await;
+            assert_eq!(
+                reason,
+                format!("its path has `{segment}`, which servers may take for `..`")
+            );
+        }
+    }
+    assert_eq!(server.connections(), 0);
+}
+
+#[tokio::test]
+async fn a_request_that_replaces_its_method_path_or_host_is_denied_where_the_grant_is_limited() {
+    let server = Server::with_page();
+    let limited = [
+        json!({"url": server.url("/"), "methods": ["GET", "POST"], "private": true}),
+        full_grant(&server.url("/api")),
+    ];
+    for grant in limited {
+        for name in [
+            "x-http-method-override",
+            "x-http-method",
+            "x-method-override",
+            "x_http_method_override",
+            "x-original-url",
+            "x-rewrite-url",
+            "x-forwarded-host",
+            "x-forwarded-prefix",
+            "forwarded",
+            "x-host",
+            "x-accel-redirect",
+        ] {
+            let mut call = Call::new(json!([grant]), TestResolver::default());
+            let mut request = request("POST", &server.url("/api"), "");
+            request
+                .headers_mut()
+                .insert(name, http::HeaderValue::from_static("DELETE"));
+            let reason = reason_of_denial(&mut call, request).await;
+            let expected =
+                format!("the header `{name}` can make the server answer another request than the granted one");
+            assert_eq!(reason, expected);
+        }
+        for name in ["_method", "%5Fmethod", "X-HTTP-Method-Override"] {
+            let mut call = Call::new(json!([grant]), TestResolver::default());
+            let request = request("POST", &server.url(&format!("/api?a=b&{name}=DELETE")), "");
+            let reason = reason_of_denial(&mut call, request).await;
+            assert!(reason.starts_with("the parameter `"), "{reason}");
+        }
+        assert_eq!(server.connections(), 0);
+    }
+    let mut call = Call::to(&server);
+    let mut request = request("POST", &server.url("/api?_method=DELETE"), "");
+    request
+        .headers_mut()
+        .insert("x-original-url", http::HeaderValue::from_static("/b"));
+    call.send(request).await.unwrap();
+    assert!(server.received().pop().unwrap().contains("x-original-url: /b"));
+}
+
 #[tokio::test]
 async fn a_wildcard_stands_for_at_least_one_whole_label() {
     let resolver = TestResolver::default();

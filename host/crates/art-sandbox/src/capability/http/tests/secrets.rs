@@ -112,6 +112,29 @@ async fn a_request_is_denied_if_the_guest_sets_the_header_of_the_secret_itself()
 }
 
 #[tokio::test]
+async fn a_request_with_a_secret_cannot_replace_its_method_path_or_host() {
+    let server = Server::with_page();
+    for name in [
+        "x-http-method-override",
+        "x-original-url",
+        "x-rewrite-url",
+        "x-forwarded-host",
+    ] {
+        let mut call = call_with_secret(&server.url("/"), "authorization", only_key());
+        let sent = call.send(request_with_header(name, "x", &server.url("/"))).await;
+        assert!(matches!(sent, Err(Error::HttpRequestDenied)), "{name}");
+        let reasons: Vec<_> = call.denials().into_iter().map(|denial| denial.reason).collect();
+        let reason = format!("the header `{name}` can make the server answer another request than the granted one");
+        assert_eq!(reasons, [reason]);
+    }
+    assert_eq!(server.connections(), 0);
+    let mut call = call_with_secret(&server.url("/"), "authorization", only_key());
+    call.send(request_with_header("x-api-version", "2", &server.url("/")))
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
 async fn a_request_whose_secret_is_not_stored_is_denied_with_the_command_to_store_it() {
     let server = Server::with_page();
     let mut call = call_with_secret(&server.url("/"), "authorization", Secrets::none());
