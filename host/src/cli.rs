@@ -254,7 +254,7 @@ Only the `art.toml` of the home is read, never one of the current folder. Its ke
                                  cache_write
   [models]
   total_timeout_ms = 600000      for one call; also: connect_timeout_ms, header_timeout_ms, idle_timeout_ms,
-                                 max_retries, retry_base_ms, retry_cap_ms, max_retry_after_ms, queue_timeout_ms,
+                                 answer_timeout_ms (for all attempts until a reply begins), max_retries, retry_base_ms, retry_cap_ms, max_retry_after_ms, queue_timeout_ms,
                                  max_queue, max_reply_bytes, max_error_bytes, connection_idle_ms
   [params]
   reasoningEffort = \"low\"        for every model call; also: temperature, topP, maxTokens, seed, stop, and any other

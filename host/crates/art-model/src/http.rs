@@ -40,6 +40,8 @@ pub(crate) struct HttpRequest {
     /// Whether only the total timeout applies, and neither the header timeout nor the idle timeout. Set for a reply that does not
     /// stream, of which nothing arrives until the model has finished it.
     pub(crate) only_total_timeout: bool,
+    /// When all attempts of the call are over, unless only the total timeout applies. `None` for a request of its own.
+    pub(crate) answer_by: Option<Instant>,
 }
 
 /// A response whose headers have arrived.
@@ -69,19 +71,21 @@ impl Transport {
     /// Sends `request` and waits for the headers of the response.
     pub(crate) async fn send(&self, request: HttpRequest) -> Result<HttpResponse, ModelError> {
         let host = host_and_port(&request.url);
-        let client = self.client(is_loopback(&request.url))?;
-        let builder = client
-            .request(request.method, request.url)
-            .headers(request.headers)
-            .body(request.body);
         let limits = if request.only_total_timeout {
             with_total_timeout_only(self.limits)
         } else {
             self.limits
         };
         let total = duration_from_ms(limits.total_timeout_ms);
-        let header_timeout = duration_from_ms(limits.header_timeout_ms).min(total);
         let started = Instant::now();
+        let answer_by = request.answer_by.filter(|_| !request.only_total_timeout);
+        let remaining = answer_by.map_or(total, |answer_by| answer_by.saturating_duration_since(started));
+        let header_timeout = duration_from_ms(limits.header_timeout_ms).min(total).min(remaining);
+        let client = self.client(is_loopback(&request.url))?;
+        let builder = client
+            .request(request.method, request.url)
+            .headers(request.headers)
+            .body(request.body);
         let response = timeout(header_timeout, builder.send())
             .await
             .map_err(|_elapsed| failure::header_timeout(&host, header_timeout))?

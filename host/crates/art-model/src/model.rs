@@ -8,6 +8,7 @@ use art_core::provider::{ContextWindow, ModelCapability, ModelRequest, RuntimePr
 use art_core::stream::{ModelReply, StreamEvent};
 use futures_util::stream::{BoxStream, Stream};
 use futures_util::{StreamExt, pin_mut};
+use tokio::time::Instant;
 
 use crate::fault::error;
 
@@ -40,6 +41,13 @@ pub trait Model: Send + Sync + Debug {
 
     /// Answers `request` piece by piece. The stream borrows nothing and may outlive the model.
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent>;
+
+    /// Same as [`stream`](Self::stream), for a call that has to have an answer by `answer_by`. A model that does not wait for a
+    /// server need not implement this.
+    fn stream_with_deadline(&self, request: ModelRequest, answer_by: Instant) -> BoxStream<'static, StreamEvent> {
+        let _ = answer_by;
+        self.stream(request)
+    }
 
     /// Notifies the model that no further call follows (contract C70). Open streams may still be read.
     fn shutdown(&self) {}

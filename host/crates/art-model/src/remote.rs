@@ -14,6 +14,7 @@ use art_core::provider::{ContextWindow, ModelCapability, ModelRequest, RuntimePr
 use art_core::stream::StreamEvent;
 use futures_util::StreamExt;
 use futures_util::stream::{self, BoxStream};
+use tokio::time::Instant;
 
 use crate::fault::error;
 use crate::http::{HttpRequest, HttpResponse, Transport};
@@ -63,7 +64,17 @@ impl Model for RemoteModel {
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, StreamEvent> {
-        let exchange = Exchange::new(self, &request);
+        self.exchange(&request, None)
+    }
+
+    fn stream_with_deadline(&self, request: ModelRequest, answer_by: Instant) -> BoxStream<'static, StreamEvent> {
+        self.exchange(&request, Some(answer_by))
+    }
+}
+
+impl RemoteModel {
+    fn exchange(&self, request: &ModelRequest, answer_by: Option<Instant>) -> BoxStream<'static, StreamEvent> {
+        let exchange = Exchange::new(self, request, answer_by);
         stream::unfold(exchange, |mut exchange| async move {
             Some((exchange.next().await?, exchange))
         })
@@ -103,7 +114,7 @@ struct ReplyStream {
 }
 
 impl Exchange {
-    fn new(model: &RemoteModel, request: &ModelRequest) -> Self {
+    fn new(model: &RemoteModel, request: &ModelRequest, answer_by: Option<Instant>) -> Self {
         let mut exchange = Self {
             remote: Arc::clone(&model.remote),
             model_id: model.config.model_id.clone(),
@@ -114,7 +125,7 @@ impl Exchange {
             redactor: ReplyRedactor::new(&model.remote.key),
             has_tools: false,
         };
-        match request::prepare(&exchange.remote, &exchange.model_id, request) {
+        match request::prepare(&exchange.remote, &exchange.model_id, request, answer_by) {
             Ok(prepared) => {
                 exchange.meter.set_input_characters(prepared.characters);
                 exchange.has_tools = prepared.has_tools;

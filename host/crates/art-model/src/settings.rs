@@ -100,6 +100,9 @@ pub struct EngineLimits {
     /// Timeout from the request to the headers of the reply: 120 s. For a call with `stream = false`, `total_timeout_ms` applies
     /// instead.
     pub header_timeout_ms: u64,
+    /// Timeout from the first attempt of a call to the headers of a reply, for all attempts and the waits between them: 200 s. At
+    /// least `header_timeout_ms`. No attempt begins after it. For a call with `stream = false`, an attempt that has begun goes on.
+    pub answer_timeout_ms: u64,
     /// Timeout between two pieces of a reply: 60 s. For a call with `stream = false`, `total_timeout_ms` applies instead.
     pub idle_timeout_ms: u64,
     /// Timeout of one attempt including its whole reply: 600 s.
@@ -132,6 +135,7 @@ impl Default for EngineLimits {
         Self {
             connect_timeout_ms: 10_000,
             header_timeout_ms: 120_000,
+            answer_timeout_ms: 200_000,
             idle_timeout_ms: 60_000,
             total_timeout_ms: 600_000,
             max_reply_bytes: 16 << 20,

@@ -18,6 +18,7 @@ use crate::price;
 use crate::provider::{Provider, lookup};
 use crate::queue::Slot;
 use crate::retry::{RetryDecision, decide};
+use crate::settings::duration_from_ms;
 
 /// Maximum size of the text and thoughts of a reply, in bytes. A reply is stored as JSON, in which its text gets longer, and a
 /// store accepts values of at most 16 MiB.
@@ -35,6 +36,7 @@ pub(super) fn stream(
         request,
         retries: 0,
         last_error: None,
+        answer_by: None,
         model_and_slot: None,
         stage: Stage::Start,
     };
@@ -53,6 +55,9 @@ struct EngineCall {
     retries: u32,
     /// Why the last attempt failed. If the circuit breaker refuses the next attempt, the call fails with this error.
     last_error: Option<ModelError>,
+    /// When all attempts have to be over, so that the call does not wait for a silent server once for each attempt. `None` before
+    /// the first attempt.
+    answer_by: Option<Instant>,
     /// The model, and the slot of the call. `None` before the first attempt and after the last.
     model_and_slot: Option<(Arc<dyn Model>, Slot)>,
     stage: Stage,
@@ -112,6 +117,8 @@ impl EngineCall {
             let slot = self.inner.queue.acquire(provider, &self.config).await?;
             self.model_and_slot = Some((model, slot));
         }
+        let answer_timeout = self.answer_timeout();
+        let answer_by = *self.answer_by.get_or_insert_with(|| Instant::now() + answer_timeout);
         let ticket = self.ask_breaker(|breaker, now| breaker.admit(now))?;
         let ticket = TicketGuard::new(Arc::clone(&self.inner), self.config.provider_name.clone(), ticket);
         // The model and the slot were set above, so this error cannot occur.
@@ -120,7 +127,7 @@ impl EngineCall {
             .as_ref()
             .ok_or_else(|| unknown_provider(&self.config))?;
         Ok(Attempt {
-            events: model.stream(self.request.clone()),
+            events: model.stream_with_deadline(self.request.clone(), answer_by),
             ticket,
             has_content: false,
             text_bytes: 0,
@@ -212,6 +219,13 @@ impl EngineCall {
         let delay_variation = fastrand::f64();
         match decide(&self.inner.limits, &error, self.retries, delay_variation) {
             RetryDecision::Retry(delay) if !has_content && !self.timed_out_without_streaming(&error) => {
+                if self
+                    .answer_by
+                    .is_some_and(|answer_by| Instant::now() + delay >= answer_by)
+                {
+                    self.add_answer_timeout(&mut error);
+                    return self.fail(error);
+                }
                 self.retry(error, delay)
             }
             _ => {
@@ -219,6 +233,25 @@ impl EngineCall {
                 self.fail(error)
             }
         }
+    }
+
+    /// Returns the time for all attempts until a reply begins.
+    fn answer_timeout(&self) -> Duration {
+        let limits = &self.inner.limits;
+        duration_from_ms(limits.answer_timeout_ms.max(limits.header_timeout_ms))
+    }
+
+    /// Adds to the message of the error that there is no time for another attempt.
+    fn add_answer_timeout(&self, error: &mut ModelError) {
+        let limit = format_duration(self.answer_timeout());
+        let attempts = match self.retries {
+            0 => "1 attempt".to_owned(),
+            retries => format!("{} attempts", retries.saturating_add(1)),
+        };
+        error.message = format!(
+            "{}; the call ended after {attempts}, because all together may take {limit} (`answer_timeout_ms` in `[models]`)",
+            error.message
+        );
     }
 
     /// Returns whether `error` is the timeout of a reply that does not stream. Its call is not retried, because the model would

@@ -8,6 +8,7 @@ use art_core::provider::{ModelCapability, ModelRequest};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Method, Url};
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::fault::{error, not_configured};
 use crate::http::{HttpRequest, HttpResponse};
@@ -26,11 +27,12 @@ pub(super) struct PreparedRequest {
 }
 
 /// Prepares the request to a model. If the model does not support function calls, the request offers no tools, and the calls of
-/// earlier turns become text.
+/// earlier turns become text. `answer_by` is when all attempts of the call are over.
 pub(super) fn prepare(
     remote: &RemoteProvider,
     model_id: &str,
     request: &ModelRequest,
+    answer_by: Option<Instant>,
 ) -> Result<PreparedRequest, ModelError> {
     let capabilities = remote.capabilities.for_model(model_id);
     let vision = capabilities.contains(&ModelCapability::Vision);
@@ -65,6 +67,7 @@ pub(super) fn prepare(
         headers,
         body: body.into_bytes(),
         only_total_timeout: !remote.stream,
+        answer_by,
     };
     Ok(PreparedRequest {
         http_request,
@@ -86,6 +89,7 @@ pub(super) fn get_request(remote: &RemoteProvider, path: &str) -> Result<HttpReq
         headers: headers(remote)?,
         body: Vec::new(),
         only_total_timeout: false,
+        answer_by: None,
     })
 }
 

@@ -513,6 +513,45 @@ async fn the_wait_for_a_silent_provider_is_limited() {
 }
 
 #[tokio::test]
+async fn all_attempts_at_a_silent_provider_have_one_limit_of_time() {
+    let server = Server::start(vec![vec![ServerAction::Hang]; 9]).await;
+    // The attempts alone take 600 ms, and the shortest waits between four of them 2.8 s. More attempts fit on no machine.
+    let limits = EngineLimits {
+        header_timeout_ms: 200,
+        answer_timeout_ms: 3000,
+        retry_base_ms: 500,
+        retry_cap_ms: 1_000_000,
+        max_retries: 8,
+        ..limits()
+    };
+    let events = call_events(&engine(server.base_url(), limits)).await;
+    let Some(StreamEvent::Error(error)) = events.last() else {
+        panic!("{events:?}")
+    };
+    assert_eq!(error.code, Timeout);
+    let limit = "because all together may take 3 s (`answer_timeout_ms` in `[models]`)";
+    assert!(error.message.ends_with(limit), "{}", error.message);
+    assert!((1..=3).contains(&server.requests().len()), "{events:?}");
+}
+
+#[tokio::test]
+async fn one_attempt_may_take_all_the_time_of_a_call() {
+    let limits = EngineLimits {
+        header_timeout_ms: 100,
+        answer_timeout_ms: 1,
+        max_retries: 8,
+        ..limits()
+    };
+    let server = Server::start(vec![vec![ServerAction::Hang]]).await;
+    let events = call_events(&engine(server.base_url(), limits)).await;
+    assert!(
+        matches!(&events[..], [StreamEvent::Error(error)] if error.message.contains("after 1 attempt,")),
+        "{events:?}"
+    );
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn an_endless_reply_times_out() {
     let short_total_timeout = EngineLimits {
         total_timeout_ms: 1000,
