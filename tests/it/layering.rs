@@ -42,7 +42,7 @@ const PACKAGES: &[Package] = &[
         "host/crates/art-lexical",
         Some(&["art-core", "art-model"]),
     ),
-    package("art-store", "host/crates/art-store", Some(&["art-core"])),
+    package("art-store", "host/crates/art-store", Some(&["art-core", "art-files"])),
     package(
         "art-runtime",
         "host/crates/art-runtime",

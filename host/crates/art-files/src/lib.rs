@@ -4,6 +4,7 @@
 //! writes to it, and reading a device may never end.
 
 mod links;
+mod replace;
 
 use std::fmt;
 use std::fs::{File, Metadata, TryLockError};
@@ -17,6 +18,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
 pub use links::{LinkInPath, is_link, open_directory_without_links, resolve};
+pub use replace::{create, remove_left_behind, replace, replace_with, set_before_rename};
 
 /// Maximum time for which [`lock`] waits.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(5);
@@ -59,6 +61,20 @@ pub fn open_entry(folder: impl AsFd, name: &str) -> io::Result<File> {
     match openat(folder, name, open_flags() | OFlags::NOFOLLOW, Mode::empty()) {
         // `NOFOLLOW` fails with this error for a link.
         Err(Errno::LOOP) => Err(io::Error::other(NotRegular)),
+        opened => check_regular(opened?),
+    }
+}
+
+/// Opens a regular file for reading and writing, and creates it, for its owner alone, if it does not exist. Neither follows links
+/// nor blocks.
+///
+/// # Errors
+/// Fails if the file cannot be opened or created, and with [`NotRegular`] if it is a pipe, a device, a socket, a folder or a link.
+pub fn open_or_create(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW;
+    match openat(CWD, path, flags, Mode::RUSR | Mode::WUSR) {
+        // A link, a folder, or a socket.
+        Err(Errno::LOOP | Errno::ISDIR | Errno::NXIO) => Err(io::Error::other(NotRegular)),
         opened => check_regular(opened?),
     }
 }

@@ -213,6 +213,14 @@ pub enum ConfigError {
         #[source]
         source: std::io::Error,
     },
+    /// Others could change the file.
+    #[error("others could change the settings `{path}`: {problem} (hint: make it yours, and run `chmod go-w {path}`)")]
+    NotPrivate {
+        /// Path of the file.
+        path: PathBuf,
+        /// Why others can change it.
+        problem: &'static str,
+    },
     /// The file is invalid.
     #[error("failed to parse `{path}` (hint: `art config --help` lists every key)")]
     Parse {

@@ -237,10 +237,22 @@ impl SecretFile {
     /// # Errors
     /// Fails if the file or the keyring cannot be read or written.
     pub fn remove(&self, name: &str) -> Result<bool, SecretError> {
-        if !self.entries()?.contains_key(name) {
+        if self
+            .directory
+            .symlink_metadata()
+            .is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        {
             return Ok(false);
         }
-        let removed = self.update(|entries| Ok(entries.remove(name)))?;
+        let removed = {
+            let _lock = self.lock()?;
+            let mut entries = self.entries()?;
+            let removed = entries.remove(name);
+            if removed.is_some() {
+                self.write(&entries)?;
+            }
+            removed
+        };
         if removed.as_ref().is_some_and(|entry| entry.keyring) {
             self.remove_from_keyring(name)?;
         }
@@ -294,15 +306,16 @@ impl SecretFile {
         check_private(&self.directory, &metadata, "700")?;
         let directory = File::open(&self.directory).map_err(&write_error)?;
         art_files::lock(&directory).map_err(&write_error)?;
+        // A process that was killed may have left secrets behind, also one that is to be removed.
+        art_files::remove_left_behind(&self.directory).map_err(&write_error)?;
         Ok(directory)
     }
 
     fn write(&self, entries: &Entries) -> Result<(), SecretError> {
-        let write = || -> std::io::Result<()> {
-            // Nobody but its owner can read a new temporary file. The permissions are set again, because the umask may have
-            // removed some of those of the owner.
-            let mut file = tempfile::NamedTempFile::new_in(&self.directory)?;
-            file.as_file().set_permissions(Permissions::from_mode(0o600))?;
+        let written = art_files::replace(&self.path(), |file| {
+            // Nobody but its owner can read the new file. The permissions are set again, because the umask may have removed some
+            // of those of the owner.
+            file.set_permissions(Permissions::from_mode(0o600))?;
             for (name, entry) in entries {
                 writeln!(file, "[{name}]\ncanary = {}", entry.canary)?;
                 match &entry.value {
@@ -313,11 +326,17 @@ impl SecretFile {
                     None => writeln!(file, "keyring = true\n")?,
                 }
             }
-            file.as_file().sync_all()?;
-            file.persist(self.path()).map_err(|error| error.error)?;
-            File::open(&self.directory)?.sync_all()
-        };
-        write().map_err(io_error("write", &self.directory))
+            Ok(())
+        });
+        written.map_err(io_error("write", &self.directory))
+    }
+}
+
+/// Removes what killed processes have left behind in a folder of the home. A start goes on if that fails.
+pub(crate) fn remove_left_behind(folder: &Path) {
+    if let Err(error) = art_files::remove_left_behind(folder) {
+        let folder = folder.display();
+        tracing::warn!(%error, %folder, "failed to remove files that killed processes have left behind");
     }
 }
 
@@ -381,6 +400,7 @@ impl SecretStore {
             environment: read_environment(environment),
             last_read: Mutex::default(),
         };
+        remove_left_behind(&store.file.directory);
         let last_read = store.read_now()?;
         *store.last_read.lock().unwrap_or_else(PoisonError::into_inner) = last_read;
         Ok(store)

@@ -1,9 +1,9 @@
 //! The standing approvals of persons: a folder with one file for each approval. A standing approval is made once, in advance, and
 //! holds for all calls that match it, so that the person is not asked about them again.
 
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use art_core::suspension::{SuspendedCall, SuspensionCause};
@@ -186,20 +186,12 @@ impl StandingApprovals {
         serde_json::from_str(&text).map_err(io::Error::other)
     }
 
-    /// Writes the file under another name first, so that nobody reads a part of it.
+    /// Writes the file so that nobody reads a part of it.
     fn write(&self, id: &str, approval: &StandingApproval) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let temporary = self.folder.join(format!(".{id}.{}", std::process::id()));
         let text = serde_json::to_vec_pretty(approval).map_err(io::Error::other)?;
-        let mut options = OpenOptions::new();
-        let mut file = options
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&temporary)?;
-        file.write_all(&text)?;
-        fs::rename(&temporary, self.path(id))
+        art_files::remove_left_behind(&self.folder)?;
+        art_files::replace_with(&self.path(id), &text)
     }
 
     fn io_error(&self, action: &'static str, path: PathBuf, source: io::Error) -> StandingFolderError {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-use art_files::{NotRegular, open_regular};
+use art_files::{NotRegular, open_regular, writable_by_others};
 use wasmtime::Engine;
 
 use crate::error::CacheError;
@@ -78,6 +78,12 @@ impl CodeCache {
     /// [`CacheError::Io`] when it cannot be used.
     pub(crate) fn open(directory: &Path) -> Result<Self, CacheError> {
         open_private_directory(directory)?;
+        // A process that was killed may have left a key behind.
+        let cleaned = art_files::remove_left_behind(directory);
+        cleaned.map_err(|source| CacheError::Io {
+            path: directory.to_owned(),
+            source,
+        })?;
         let key = read_or_create_key(&directory.join(KEY_FILE))?;
         Ok(Self {
             directory: directory.to_owned(),
@@ -316,6 +322,7 @@ fn read_or_create_key(path: &Path) -> Result<[u8; blake3::KEY_LEN], CacheError> 
         path: path.to_owned(),
         source,
     };
+    check_key_is_private(path)?;
     match read_key(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             create_key(path).and_then(|()| read_key(path)).map_err(io_error)
@@ -325,6 +332,18 @@ fn read_or_create_key(path: &Path) -> Result<[u8; blake3::KEY_LEN], CacheError> 
             replace_key(path).and_then(|()| read_key(path)).map_err(io_error)
         }
         key => key.map_err(io_error),
+    }
+}
+
+/// Refuses a key that others could have written, since they could then pass off code as compiled by this host.
+fn check_key_is_private(path: &Path) -> Result<(), CacheError> {
+    let problem = fs::symlink_metadata(path).ok().as_ref().and_then(writable_by_others);
+    match problem {
+        Some(reason) => Err(CacheError::NotPrivate {
+            path: path.to_owned(),
+            reason,
+        }),
+        None => Ok(()),
     }
 }
 
@@ -346,30 +365,22 @@ fn is_unusable_key(error: &std::io::Error) -> bool {
 
 /// Creates the key atomically. If another process has just created a key, that key stays and no other is stored.
 fn create_key(path: &Path) -> std::io::Result<()> {
-    let temporary = write_key(path)?;
-    let linked = fs::hard_link(&temporary, path);
-    fs::remove_file(&temporary)?;
-    match linked {
+    match art_files::create(path, write_key) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        linked => linked,
+        created => created,
     }
 }
 
 /// Replaces the file by a new key. If another process does so at the same time, one of the two keys is lost, and components whose
 /// files were authenticated with the lost key are compiled again.
 fn replace_key(path: &Path) -> std::io::Result<()> {
-    fs::rename(write_key(path)?, path)
+    art_files::replace(path, write_key)
 }
 
-/// Writes a new key to a temporary file next to `path`, and returns its path.
-fn write_key(path: &Path) -> std::io::Result<PathBuf> {
+fn write_key(file: &mut File) -> std::io::Result<()> {
     let mut key = [0; blake3::KEY_LEN];
     File::open("/dev/urandom")?.read_exact(&mut key)?;
-    let temporary = path.with_extension(format!("tmp-{}", art_core::id::random()));
-    let mut file = create_private_file(&temporary)?;
-    file.write_all(&key)?;
-    file.sync_all()?;
-    Ok(temporary)
+    file.write_all(&key)
 }
 
 /// Creates a file that only the current user can read and write.

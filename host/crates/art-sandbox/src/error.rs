@@ -33,10 +33,10 @@ pub enum CacheError {
         #[source]
         source: std::io::Error,
     },
-    /// Another user could put native code into the directory.
-    #[error("the cache directory `{path}` is not private: {reason} (hint: remove it, or choose another with `--home`)")]
+    /// Another user could put native code into the cache.
+    #[error("the cache `{path}` is not private: {reason} (hint: remove it, or choose another with `--home`)")]
     NotPrivate {
-        /// The directory.
+        /// The directory, or the key in it.
         path: PathBuf,
         /// Why it is not private.
         reason: &'static str,

@@ -242,6 +242,14 @@ pub enum StoreError {
         /// The newest format that this host supports.
         supported: i64,
     },
+    /// Others could change the database.
+    #[error("the database `{}` is not private: {problem}: make it yours, and run `chmod 600` on it", path.display())]
+    NotPrivate {
+        /// The database.
+        path: PathBuf,
+        /// Why others can change it.
+        problem: &'static str,
+    },
     /// The database is damaged. It is left unchanged.
     #[error("the database `{}` is damaged ({detail}): restore a backup or use another --home", path.display())]
     Damaged {

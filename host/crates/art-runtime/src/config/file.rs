@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use art_core::JsonObject;
 use art_core::agent::ExecutionOverrides;
 use art_core::prompt::{AgentPersona, MergeStrategy, StagePrompts, SystemPromptOverride, SystemPromptSpec};
-use art_files::{open_regular, read_text};
+use art_files::{open_regular, read_text, writable_by_others};
 use art_model::{EngineLimits, PriceTable, ProviderSettings};
 use art_tools::ApprovalPolicy;
 use serde::Deserialize;
@@ -145,8 +145,16 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Reads `art.toml`; returns `None` if it does not exist.
 pub(super) fn read_config_file(path: &Path) -> Result<Option<ConfigFile>, ConfigError> {
-    let text = match open_regular(path).and_then(|file| read_text(file, MAX_BYTES)) {
-        Ok(text) => text,
+    let opened = open_regular(path).and_then(|file| Ok((file.metadata()?, file)));
+    let read = opened.and_then(|(metadata, file)| Ok((writable_by_others(&metadata), read_text(file, MAX_BYTES)?)));
+    let text = match read {
+        Ok((None, text)) => text,
+        Ok((Some(problem), _)) => {
+            return Err(ConfigError::NotPrivate {
+                path: path.to_owned(),
+                problem,
+            });
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(source) => {
             return Err(ConfigError::Read {

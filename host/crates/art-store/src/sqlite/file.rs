@@ -57,13 +57,7 @@ pub(super) struct Guard(#[expect(dead_code, reason = "the open file holds the lo
 /// Takes the guard of the database. Waits while another process has it, at most [`GUARD_TIMEOUT`].
 pub(super) fn take_guard(path: &Path) -> Result<Guard, StoreError> {
     let lock_path = with_suffix(path, "-lock");
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(&lock_path)
-        .map_err(|source| io_error("open", &lock_path, source))?;
+    let file = art_files::open_or_create(&lock_path).map_err(|source| io_error("open", &lock_path, source))?;
     let deadline = Instant::now() + GUARD_TIMEOUT;
     loop {
         match file.try_lock() {
@@ -158,13 +152,19 @@ fn sync_directory(path: &Path) -> Result<(), StoreError> {
         .map_err(|source| io_error("sync the directory", directory, source))
 }
 
-/// Refuses a path that is not a regular file.
+/// Refuses a path that is not a regular file, and a file that others can write: they could change what runs did and what people
+/// have decided.
 pub(super) fn check_is_file(path: &Path) -> Result<(), StoreError> {
     let metadata = fs::metadata(path).map_err(|source| io_error("read the metadata of", path, source))?;
-    if metadata.is_file() {
-        Ok(())
-    } else {
-        Err(not_ours_error(path))
+    if !metadata.is_file() {
+        return Err(not_ours_error(path));
+    }
+    match art_files::writable_by_others(&metadata) {
+        None => Ok(()),
+        Some(problem) => Err(StoreError::NotPrivate {
+            path: path.to_owned(),
+            problem,
+        }),
     }
 }
 

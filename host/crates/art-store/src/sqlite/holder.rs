@@ -74,7 +74,7 @@ impl Holders {
         }
         let path = self.directory.join(id);
         // A shared lock: two processes that check at the same time can both have it, and do not take each other for the holder.
-        match File::open(&path).map(|file| file.try_lock_shared()) {
+        match art_files::open_regular(&path).map(|file| file.try_lock_shared()) {
             Ok(Ok(())) => {
                 remove(&path);
                 false
