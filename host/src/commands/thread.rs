@@ -3,8 +3,11 @@
 mod settings;
 
 use art_core::agent::ThreadConfig;
+use art_core::text::printable;
 use art_runtime::compose::{open_store, open_store_read_only};
-use art_store::{MessageOptions, Store, ThreadFilter};
+use art_runtime::config::Config;
+use art_staging::Staging;
+use art_store::{MessageOptions, Owner, Store, ThreadFilter};
 use serde_json::json;
 
 use super::{ids, load_config};
@@ -28,7 +31,7 @@ pub(super) fn thread(global: &GlobalOptions, command: &ThreadCommand) -> Result<
                 })
                 .await
             }
-            ThreadCommand::Delete { id } => delete(global, open_store(&config)?.as_ref(), id).await,
+            ThreadCommand::Delete { id } => delete(global, &config, id).await,
         }
     })
 }
@@ -88,15 +91,42 @@ async fn change_settings(
     Ok(Exit::Success)
 }
 
-async fn delete(global: &GlobalOptions, store: &dyn Store, typed: &str) -> Result<Exit, CommandError> {
-    let id = &ids::resolve_thread(store, &global.owner(), typed).await?;
+/// Deletes a conversation and the changes that its runs have staged, which would belong to nobody any more.
+async fn delete(global: &GlobalOptions, config: &Config, typed: &str) -> Result<Exit, CommandError> {
+    let store = open_store(config)?;
+    let id = &ids::resolve_thread(store.as_ref(), &global.owner(), typed).await?;
+    let staging = config.staging().filter(|folder| folder.exists());
+    let staging = staging.map(|folder| Staging::open(&folder)).transpose()?;
+    let mut staged = Vec::new();
+    for set in staging
+        .iter()
+        .map(Staging::list)
+        .collect::<Result<Vec<_>, _>>()?
+        .concat()
+    {
+        let run = store.find_run(&set.origin.run, &Owner::Anyone).await?;
+        staged.extend(run.filter(|run| run.thread_id == *id).map(|_| set));
+    }
     if !store.delete_thread(id).await? {
         return Err(CommandError::no_thread(id));
     }
+    let mut dropped = Vec::new();
+    for (staging, set) in staging
+        .iter()
+        .flat_map(|staging| staged.iter().map(move |set| (staging, set)))
+    {
+        dropped.extend(staging.discard(set, &[])?);
+    }
     if global.json {
-        render::json(&json!({"deleted": id}));
+        render::json(&json!({"deleted": id, "droppedChanges": dropped}));
     } else {
         render::note(&format!("deleted thread {id}"));
+        for path in dropped {
+            render::note(&format!(
+                "dropped its staged change of {}",
+                printable(&path.display().to_string())
+            ));
+        }
     }
     Ok(Exit::Success)
 }
