@@ -70,6 +70,8 @@ pub fn main_with(extension: Extension) -> ExitCode {
     // Give up rights that the process does not need, such as unused system calls. The program also works if that fails;
     // `art doctor` says whether the confinement is active.
     drop(art_sandbox::confine_host());
+    // Without this, a write beyond `ulimit -f` ends the process without a message. The program also works if it fails.
+    drop(interrupt::catch_file_size_limit());
     let arguments = cli::escape_leading_dashes(std::env::args_os());
     let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
         let mut cli = Cli::from_arg_matches(&matches)?;

@@ -57,6 +57,20 @@ pub(super) struct Interruptible<'a> {
     pub(super) cancel: CancellationToken,
 }
 
+/// Makes a write beyond the maximum size of files (`ulimit -f`) fail with an error instead of ending the process by a signal.
+///
+/// # Errors
+/// Fails if the signal cannot be caught.
+pub(super) fn catch_file_size_limit() -> Result<(), CommandError> {
+    let executor = new_executor()?;
+    // `signal` needs to be called within an executor. What it installs stays when the executor is gone.
+    let _entered = executor.enter();
+    let caught = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()));
+    caught
+        .map(drop)
+        .map_err(|error| CommandError::Failed(format!("signals cannot be caught: {error}")))
+}
+
 impl Interrupts {
     /// Starts handling signals. A signal ends the process at once if there is nothing to cancel.
     ///

@@ -163,7 +163,7 @@ async fn interrupted_run_ids(store: &dyn Store) -> Result<BTreeSet<String>, Comm
 fn duration_text(run: &RunRecord) -> String {
     run.ended.map_or_else(
         || "-".to_owned(),
-        |ended| units::micros(ended.saturating_sub(run.started) * 1_000),
+        |ended| units::micros(ended.saturating_sub(run.started).saturating_mul(1_000)),
     )
 }
 

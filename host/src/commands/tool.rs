@@ -139,7 +139,7 @@ fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
     text.push_str(&format!(
         "\nlimits: {} fuel, {}, {} of memory, {} of output\nimports: {}\nfile: {}.wasm\ndigest: {}",
         units::count(limits.fuel),
-        units::micros(limits.timeout_ms * 1_000),
+        units::micros(limits.timeout_ms.saturating_mul(1_000)),
         units::bytes(limits.memory_bytes),
         units::bytes(limits.output_bytes),
         plugin.inspection().imports.join(", "),

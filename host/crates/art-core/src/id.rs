@@ -1,7 +1,10 @@
 //! Creates identifiers. A model may choose the identifier of its tool call (contract X1). A tool may not choose the
 //! identifier of its question to a person: the host creates it. If the tool gives one too, it is only metadata (contract X2).
 
-use uuid::Uuid;
+use std::sync::Mutex;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use uuid::{ContextV7, Uuid};
 
 /// Returns a random UUID, for example for a suspension.
 #[must_use]
@@ -12,7 +15,12 @@ pub fn random() -> String {
 /// Returns a UUID that sorts by creation time, for messages, observations and runs.
 #[must_use]
 pub fn time_ordered() -> String {
-    Uuid::now_v7().to_string()
+    // Counts the identifiers of a millisecond.
+    static COUNTER: Mutex<ContextV7> = Mutex::new(ContextV7::new());
+    // `Uuid::now_v7` panics if the clock is before 1970.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = uuid::Timestamp::from_unix(&COUNTER, now.as_secs(), now.subsec_nanos());
+    Uuid::new_v7(now).to_string()
 }
 
 /// Returns a random identifier of a trace: 32 lower-case hexadecimal digits.

@@ -6,6 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use art_core::Timestamp;
 
+use crate::limits::MAX_TIMESTAMP;
+
 /// A source of timestamps.
 pub trait Clock: Send + Sync + Debug {
     /// Returns the time in milliseconds since the Unix epoch.
@@ -19,7 +21,8 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp::try_from(since_epoch.as_millis()).unwrap_or_default()
+        // A clock that is wrong by many thousands of years must not make times overflow.
+        Timestamp::try_from(since_epoch.as_millis()).map_or(MAX_TIMESTAMP, |now| now.min(MAX_TIMESTAMP))
     }
 }
 

@@ -90,7 +90,7 @@ impl<'a> Log<'a> {
     pub(super) fn lines(&self, started: u64) -> Vec<String> {
         let mut rows = vec![["no", "after", "step", "event"].map(str::to_owned).to_vec()];
         rows.extend(self.events.iter().map(|LoggedEvent { entry, event, step }| {
-            let after = units::micros(entry.timestamp.saturating_sub(started) * 1_000);
+            let after = units::micros(entry.timestamp.saturating_sub(started).saturating_mul(1_000));
             let text = truncate(&event_text(event), MAX_TEXT_CHARS);
             vec![entry.sequence.to_string(), after, step.clone(), text]
         }));

@@ -1,11 +1,14 @@
 //! TLS configuration with ring and the system certificates.
 
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use art_core::error::{ModelError, ModelErrorCode};
 use rustls::client::ClientConfig;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::crypto::ring;
+use rustls::pki_types::UnixTime;
+use rustls::time_provider::TimeProvider;
 use rustls::{Error, RootCertStore};
 use rustls_platform_verifier::Verifier;
 
@@ -20,7 +23,7 @@ pub(super) fn config(loopback: bool) -> Result<ClientConfig, ModelError> {
     static VERIFIER: OnceLock<Result<Arc<Verifier>, Error>> = OnceLock::new();
     let provider = Arc::new(ring::default_provider());
     let verifier = VERIFIER.get_or_init(|| Verifier::new(Arc::clone(&provider)).map(Arc::new));
-    let builder = ClientConfig::builder_with_provider(provider);
+    let builder = ClientConfig::builder_with_details(provider, Arc::new(CertificateClock));
     let builder = builder
         .with_safe_default_protocol_versions()
         .map_err(|cause| tls_error(&cause))?;
@@ -32,6 +35,17 @@ pub(super) fn config(loopback: bool) -> Result<ClientConfig, ModelError> {
         Err(cause) => return Err(tls_error(cause)),
     };
     Ok(builder.with_no_client_auth())
+}
+
+/// The clock by which certificates are checked. If it is before 1970, none is valid; the clock of rustls would panic.
+#[derive(Debug)]
+struct CertificateClock;
+
+impl TimeProvider for CertificateClock {
+    fn current_time(&self) -> Option<UnixTime> {
+        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        since_epoch.ok().map(UnixTime::since_unix_epoch)
+    }
 }
 
 fn tls_error(cause: &Error) -> ModelError {

@@ -1,9 +1,11 @@
 //! The date, the time zone and the locale of this process, so that models can be told when and where a question is asked.
 
 use std::ops::RangeInclusive;
+use std::time::SystemTime;
 
 use art_agent::Occasion;
-use jiff::Zoned;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 /// Environment variables with the locale, in the order of their precedence (POSIX).
 const LOCALE_VARIABLES: [&str; 3] = ["LC_ALL", "LC_TIME", "LANG"];
@@ -12,9 +14,11 @@ const LOCALE_VARIABLES: [&str; 3] = ["LC_ALL", "LC_TIME", "LANG"];
 /// accept tags of 35 characters (RFC 5646).
 const TAG_CHARS: RangeInclusive<usize> = 2..=35;
 
-/// Returns the current date, the time zone and the locale.
+/// Returns the current date, the time zone and the locale. A clock beyond the years that have a date counts as the epoch.
 pub(super) fn now() -> Occasion {
-    let now = Zoned::now();
+    // `Zoned::now` panics for such a clock.
+    let time = Timestamp::try_from(SystemTime::now()).unwrap_or_default();
+    let now = time.to_zoned(TimeZone::system());
     let offset = || now.offset().to_string();
     let locales = LOCALE_VARIABLES.iter().filter_map(|name| std::env::var(name).ok());
     Occasion {

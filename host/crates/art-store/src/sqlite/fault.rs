@@ -49,6 +49,13 @@ pub(super) fn to_store_error(path: &Path, source: Arc<rusqlite::Error>) -> Store
     if lacks_space_for_index(&source) {
         return StoreError::NoSpace { path, source };
     }
+    if is_damaged_value(&source) {
+        return StoreError::Damaged {
+            path,
+            detail: "it has a value that this program never writes".to_owned(),
+            source: Some(source),
+        };
+    }
     match source.sqlite_error_code() {
         // `FileLockingProtocolFailed` means that several processes used the index of the write-ahead log at the same moment.
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed) => {
@@ -67,6 +74,17 @@ pub(super) fn to_store_error(path: &Path, source: Arc<rusqlite::Error>) -> Store
         },
         _ => StoreError::Sqlite { path, source },
     }
+}
+
+/// Returns whether the error means that a row has a value of another type or range than the store writes.
+fn is_damaged_value(error: &rusqlite::Error) -> bool {
+    matches!(
+        error,
+        rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::Utf8Error(..)
+    )
 }
 
 /// Returns whether the error means that there is no space for the index of the write-ahead log, which is the file with the suffix

@@ -1,6 +1,7 @@
 //! Converts between rows and values, and runs statements.
 
 use art_core::Timestamp;
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Params, Row, ToSql};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,10 +23,21 @@ pub(super) fn limit_parameter(requested: Option<usize>) -> i64 {
     i64::try_from(check::list_limit(requested)).unwrap_or(i64::MAX)
 }
 
-/// Returns an unsigned integer from a row; a negative number becomes 0.
+/// Returns an unsigned integer from a row.
+///
+/// # Errors
+/// Fails if it is negative, which the store never writes, or no integer.
 pub(super) fn get_u64(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(index)
-        .map(|number| u64::try_from(number).unwrap_or(0))
+    let number = row.get::<_, i64>(index)?;
+    u64::try_from(number).map_err(|_negative| rusqlite::Error::IntegralValueOutOfRange(index, number))
+}
+
+/// Same as [`get_u64`], or `None` if the row has no value.
+pub(super) fn get_optional_u64(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<u64>> {
+    match row.get_ref(index)? {
+        ValueRef::Null => Ok(None),
+        _ => get_u64(row, index).map(Some),
+    }
 }
 
 /// Returns the exclusive upper and lower bound of a time filter.

@@ -5,8 +5,8 @@ use rusqlite::{Connection, Row, params};
 
 use super::fault::QueryError;
 use super::row::{
-    conditions, execute, from_name, get_u64, limit_parameter, name_list, owner_parameter, parameter, query_all,
-    query_first, to_integer,
+    conditions, execute, from_name, get_optional_u64, get_u64, limit_parameter, name_list, owner_parameter, parameter,
+    query_all, query_first, to_integer,
 };
 use crate::commit::{NewEvent, RunEnd};
 use crate::record::{NewRun, Owner, RunFilter, RunRecord, RunState};
@@ -204,9 +204,7 @@ fn read(row: &Row<'_>) -> Result<RunRow, QueryError> {
             thread_id: row.get(1)?,
             query: row.get(2)?,
             started: get_u64(row, 4)?,
-            ended: row
-                .get::<_, Option<i64>>(5)?
-                .and_then(|ended| u64::try_from(ended).ok()),
+            ended: get_optional_u64(row, 5)?,
             model: row.get(6)?,
             last_sequence: get_u64(row, 8)?,
             head: row.get(11)?,

@@ -4,14 +4,15 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use art_core::capability::{RequestTarget, is_public};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use rustls::ClientConfig;
 use rustls::crypto::ring;
-use rustls::pki_types::ServerName;
+use rustls::pki_types::{ServerName, UnixTime};
+use rustls::time_provider::TimeProvider;
 use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -184,9 +185,20 @@ fn log_failure(error: &io::Error) {
     tracing::error!(%error, "failed to start the thread for requests of tools");
 }
 
+/// The clock by which certificates are checked. If it is before 1970, none is valid; the clock of rustls would panic.
+#[derive(Debug)]
+struct CertificateClock;
+
+impl TimeProvider for CertificateClock {
+    fn current_time(&self) -> Option<UnixTime> {
+        let since_epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        since_epoch.ok().map(UnixTime::since_unix_epoch)
+    }
+}
+
 /// Returns a TLS connector that trusts the certificates of the system. Returns `None` and logs the error if that fails.
 fn system_tls() -> Option<TlsConnector> {
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let config = ClientConfig::builder_with_details(Arc::new(ring::default_provider()), Arc::new(CertificateClock))
         .with_safe_default_protocol_versions()
         .and_then(BuilderVerifierExt::with_platform_verifier);
     let config = config.inspect_err(|error| tracing::error!(%error, "failed to prepare TLS for requests of tools"));
