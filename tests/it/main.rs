@@ -108,3 +108,4 @@ mod tool_system;
 mod users;
 mod waiting;
 mod without_wasi;
+mod writing; // Writes that break off.

@@ -450,6 +450,9 @@ mod tests {
             any::<String>().prop_map(FileAnswer::Link),
             any::<(String, String)>().prop_map(|(kind, name)| FileAnswer::Entry(kind, name)),
             any::<bool>().prop_map(FileAnswer::Same),
+            any::<String>().prop_map(FileAnswer::Noted),
+            any::<u64>().prop_map(FileAnswer::Worked),
+            any::<String>().prop_map(FileAnswer::NotWritten),
         ]
     }
 

@@ -8,10 +8,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use art_core::JsonObject;
 use art_core::capability::{CallGrants, Denial};
-use art_core::intake::{Divergence, GivenByOperator, Intake, Replayed};
+use art_core::error::ToolErrorCode;
+use art_core::intake::{Answer, Divergence, FileAnswer, GivenByOperator, Intake, Replayed};
 use art_core::limits::Limits;
-use art_core::outcome::{CallLog, Ending, ExhaustedLimit, ExhaustedMemory, Outcome};
+use art_core::outcome::{CallLog, Ending, ExhaustedLimit, ExhaustedMemory, Failure, Outcome};
 use art_core::secret::Secrets;
 use art_core::text::byte_prefix;
 use art_core::usage::ToolUsage;
@@ -21,7 +23,7 @@ use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
 use crate::bindings::{ToolPluginPre, types};
-use crate::capability::fs::{ProtectedPlaces, StagingArea};
+use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea};
 use crate::capability::http::{Http, Network};
 use crate::convert;
 use crate::crossing::{CrossingHook, TooManyHostCalls};
@@ -182,7 +184,7 @@ impl Invocation {
             tool.art_tool_tool().call_execute(store, input, context).await
         };
         let (result, cpu) = self.guard.run(pin!(call)).await;
-        let outcome = self.finish(result, cpu);
+        let outcome = self.finish(result, cpu).await;
         let (outcome, canary) = self.redact(outcome);
         let divergence = self.store.data().outside.divergence();
         let replayed = Replayed { outcome, divergence };
@@ -239,7 +241,7 @@ impl Invocation {
         (outcome, canary)
     }
 
-    fn finish(&mut self, result: Result<wasmtime::Result<types::Outcome>, StopReason>, cpu: Duration) -> Outcome {
+    async fn finish(&mut self, result: Result<wasmtime::Result<types::Outcome>, StopReason>, cpu: Duration) -> Outcome {
         let bytes_out = match &result {
             Ok(Ok(outcome)) => outcome_size(outcome),
             _ => 0,
@@ -253,9 +255,18 @@ impl Invocation {
             Ok(Err(error)) => self.ending_of_error(&error),
             Err(stop) => self.ending_of_stop(stop),
         };
-        // The uses of grants are taken first, because they are in `files`, which `make_change_sets` drops.
+        // The uses of grants are taken first, because they are in `files`, which `finish_files` drops.
         let uses = self.store.data_mut().take_uses();
-        let ending = self.make_change_sets(ending);
+        let ending = match self.store.data_mut().files.take() {
+            // The future is boxed, because most calls do not need it.
+            Some(files) => Box::pin(self.finish_files(files, ending)).await,
+            None => ending,
+        };
+        // In a replay, the record says what could not be stored.
+        let ending = match self.store.data_mut().outside.recorded_write_failure() {
+            Some(reason) if ending.error().is_none() => write_failure(reason),
+            _ => ending,
+        };
         Outcome {
             ending,
             usage,
@@ -273,18 +284,34 @@ impl Invocation {
         state.outside.take_intake(self.given.clone(), state.secrets.redactor())
     }
 
-    /// Turns the changes that a successful call staged into change sets, which a person later commits or drops. Drops the staged
-    /// changes of any other call. Also notes what the quotas did not allow. Returns the ending, which becomes an error if a
-    /// change set cannot be made.
-    fn make_change_sets(&mut self, ending: Ending) -> Ending {
-        let Some(files) = self.store.data_mut().files.take() else {
-            return ending;
-        };
+    /// Ends the use of files: makes the writes of a call that was not stopped visible, and turns the changes that a successful call
+    /// staged into change sets, which a person later commits or drops. Drops all others. Also notes what the quotas did not
+    /// allow. Returns the ending, which becomes an error if a successful call's files cannot be written.
+    async fn finish_files(&mut self, files: Arc<FileTree>, ending: Ending) -> Ending {
         let state = self.store.data_mut();
         files
             .quota_denials()
             .into_iter()
             .for_each(|denial| state.outside.note_denial(denial));
+        let ending = if returned(&ending) && files.has_writes() {
+            // A call that is stopped now has written nothing.
+            match self.guard.run(pin!(files.store())).await.0 {
+                Ok(()) => ending,
+                Err(stop) => self.ending_of_stop(stop),
+            }
+        } else {
+            ending
+        };
+        if let Err(error) = files.finish_writes(returned(&ending)) {
+            let state = self.store.data_mut();
+            let reason = state.redact(&error.to_string()).into_owned();
+            state
+                .outside
+                .record(Answer::File(FileAnswer::NotWritten(reason.clone())));
+            if ending.error().is_none() {
+                return write_failure(reason);
+            }
+        }
         match files.finish_drafts(matches!(ending, Ending::Success(_))) {
             Ok(()) => ending,
             Err(error) => Ending::HostError {
@@ -400,6 +427,24 @@ impl Invocation {
             message: byte_prefix(&message, MAX_TRAP_BYTES).to_owned(),
         }
     }
+}
+
+/// Returns the ending of a call that succeeded, but some of whose files could not be stored.
+fn write_failure(message: String) -> Ending {
+    Ending::Failure(Failure {
+        code: ToolErrorCode::IoError,
+        message,
+        retryable: false,
+        metadata: JsonObject::new(),
+    })
+}
+
+/// Returns whether the tool returned something, and was neither stopped nor trapped.
+fn returned(ending: &Ending) -> bool {
+    matches!(
+        ending,
+        Ending::Success(_) | Ending::Failure(_) | Ending::Suspended(_) | Ending::Continuation(_)
+    )
 }
 
 fn trap_message(trap: &Trap) -> String {

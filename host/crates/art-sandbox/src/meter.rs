@@ -24,6 +24,8 @@ const MIN_INTERVAL_FUEL: u64 = 1_000;
 const CROSSINGS_PER_CLOCK_READ: u64 = 8;
 /// Price of a call into the host in fuel, in addition to one unit for each byte that the guest passes or gets.
 pub(crate) const HOST_CALL_FUEL: u64 = 1_000;
+/// Number of bytes that the host reads or copies for one unit of fuel.
+const WORK_BYTES_PER_FUEL: u64 = 16;
 /// Length of a time slice in microseconds, after which a guest lets others on its thread run. If all threads are busy, a new call
 /// waits for the rest of one slice; the end of a slice costs about 1 microsecond.
 const TIME_SLICE_MICROS: u64 = 100;
@@ -172,6 +174,11 @@ impl Meter {
     /// Counts bytes that the guest passed to the host or got from it.
     pub(crate) fn count_bytes(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_add(bytes as u64);
+    }
+
+    /// Counts bytes that the host read or copied for an operation on a file.
+    pub(crate) fn count_work(&mut self, bytes: u64) {
+        self.bytes = self.bytes.saturating_add(bytes / WORK_BYTES_PER_FUEL);
     }
 
     /// Returns whether the guest made too many calls into the host, or calls that cost more than its limit of fuel.

@@ -7,7 +7,9 @@
 //! seed is recorded. If a replayed call asks other questions than its record answers, the first difference is the divergence.
 
 use art_core::capability::Denial;
-use art_core::intake::{Answer, Crossing, CrossingKind, Divergence, DivergenceReason, GivenByOperator, Intake, Seed};
+use art_core::intake::{
+    Answer, Crossing, CrossingKind, Divergence, DivergenceReason, FileAnswer, GivenByOperator, Intake, Seed,
+};
 use art_core::secret::{RedactedStream, Redactor};
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::SeedableRng;
@@ -72,6 +74,22 @@ impl Outside {
     /// Records an answer that the guest gets.
     pub(crate) fn record(&mut self, answer: Answer) {
         self.recorder.push(answer);
+    }
+
+    /// Returns why files could not be stored at the end of the recorded call. `None` if they were, or if the call is not a replay.
+    pub(crate) fn recorded_write_failure(&mut self) -> Option<String> {
+        let player = self.player.as_mut()?;
+        while player.crossings.next_if(|crossing| crossing.count == 0).is_some() {}
+        let Some(Answer::File(FileAnswer::NotWritten(_))) = player.crossings.peek().map(|crossing| &crossing.answer)
+        else {
+            return None;
+        };
+        let answer = player.next(CrossingKind::File).ok()?;
+        self.record(answer.clone());
+        match answer {
+            Answer::File(FileAnswer::NotWritten(reason)) => Some(reason),
+            _ => None,
+        }
     }
 
     /// Returns the error for an answer that does not fit the question. If the answer comes from a record, stores the error as the
@@ -271,7 +289,7 @@ impl Player {
 #[cfg(test)]
 mod tests {
     use art_core::capability::LinkSet;
-    use art_core::intake::{Body, FileAnswer};
+    use art_core::intake::Body;
     use art_core::limits::Limits;
     use art_core::secret::{Secret, Secrets};
     use chacha20::rand_core::Rng;

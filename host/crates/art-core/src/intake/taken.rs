@@ -74,6 +74,12 @@ pub enum FileAnswer {
     End,
     /// Whether two open files are the same.
     Same(bool),
+    /// What the host noted in the log of the call about the operation whose answer follows. The guest does not get it.
+    Noted(String),
+    /// The host read or copied this many bytes for the operation whose answer follows.
+    Worked(u64),
+    /// After the call had returned, some of the files that it wrote could not be stored, for this reason.
+    NotWritten(String),
 }
 
 /// What a guest learned about a file or a directory.
@@ -144,7 +150,11 @@ impl FileAnswer {
     pub(super) fn max_bytes_without_base64(&self) -> usize {
         MAX_FRAME_BYTES
             + match self {
-                Self::Failed(text) | Self::Type(text) | Self::Link(text) => max_text_bytes(text),
+                Self::Failed(text)
+                | Self::Type(text)
+                | Self::Link(text)
+                | Self::Noted(text)
+                | Self::NotWritten(text) => max_text_bytes(text),
                 Self::Entry(kind, name) => max_text_bytes(kind) + max_text_bytes(name),
                 Self::Status(status) => MAX_KEYS_BYTES + max_text_bytes(&status.r#type) + status.number_bytes(),
                 _ => 0,

@@ -18,6 +18,7 @@ mod fault;
 mod host;
 mod listing;
 mod mount;
+mod name;
 mod open;
 mod overlay;
 mod path;
@@ -30,6 +31,8 @@ mod system;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod work;
+mod writes;
 
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub use descriptor::Descriptor;

@@ -10,7 +10,13 @@ wasmtime::component::bindgen!({
         }
     ",
     world: "art:files/files",
-    imports: { default: trappable },
+    imports: {
+        // The functions whose work grows with the size of a file.
+        "wasi:filesystem/types.[method]descriptor.open-at": async | trappable,
+        "wasi:filesystem/types.[method]descriptor.rename-at": async | trappable,
+        "wasi:filesystem/types.[method]descriptor.unlink-file-at": async | trappable,
+        default: trappable,
+    },
     trappable_error_type: { "wasi:filesystem/types.error-code" => crate::capability::fs::Fault },
     with: {
         "wasi:io": wasmtime_wasi::p2::bindings::io,

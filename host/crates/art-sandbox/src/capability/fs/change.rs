@@ -14,11 +14,12 @@ use rustix::fs::OFlags;
 
 use super::Fault;
 use super::bindings::types::{ErrorCode, NewTimestamp};
-use super::mount::HostPlace;
+use super::mount::{HostPlace, identity};
 use super::overlay::{Found, Overlay};
 use super::path::GuestPath;
 use super::status::file_times;
 use super::tree::{FileTree, GrantedPath, Target};
+use super::writes::Entry;
 
 /// A path at which something may be created, removed, moved, linked or replaced.
 enum ChangeablePath {
@@ -40,7 +41,7 @@ impl FileTree {
             return Ok(overlay.create_directory(&host_path)?);
         }
         let place = granted.place_to_change()?;
-        if place.is_directory_of_right() {
+        if place.is_directory_of_right() || granted.part_at(&place, false)?.is_some() {
             return Err(ErrorCode::Exist.into());
         }
         create_within_quota(&granted, || place.dir.create_dir(&place.path))
@@ -51,6 +52,15 @@ impl FileTree {
             ChangeablePath::OnHost(granted, place) => (granted, place),
             ChangeablePath::Staged(overlay, host_path, _) => return Ok(overlay.remove_directory(&host_path)?),
         };
+        if granted.part_at(&place, false)?.is_some() {
+            return Err(ErrorCode::NotDirectory.into());
+        }
+        if !self.writes.is_empty()
+            && let Ok(metadata) = place.metadata(false)
+            && !self.writes.new_names_in(identity(&metadata)).is_empty()
+        {
+            return Err(ErrorCode::NotEmpty.into());
+        }
         let removed = place.dir.remove_dir(&place.path);
         removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
@@ -66,8 +76,16 @@ impl FileTree {
         if granted.path.ends_like_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
-        let removed = place.dir.remove_file(&place.path);
-        removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
+        let entry = granted.written_entry(&place);
+        let is_new = entry.as_ref().is_some_and(|entry| self.writes.is_new(entry));
+        if !is_new {
+            let removed = place.dir.remove_file(&place.path);
+            removed.map_err(|error| granted.fault(&error, Access::ReadWrite))?;
+        }
+        if let Some(entry) = entry {
+            self.writes.forget(&entry);
+        }
+        Ok(())
     }
 
     /// Moves a file or, if changes are not staged, a directory to another path of the same grant. `from` and `to` each have a
@@ -89,6 +107,11 @@ impl FileTree {
                 _ => return Err(ErrorCode::CrossDevice.into()),
             };
         check_same_grant(&old, &new)?;
+        if let Some(entry) = old.written_entry(&old_place)
+            && self.writes.open_entry(&entry).is_ok_and(|part| part.is_some())
+        {
+            return self.rename_written((&old, &entry), (&new, &new_place));
+        }
         let metadata = old_place.metadata(false);
         let metadata = metadata.map_err(|error| old.fault(&error, Access::ReadWrite))?;
         if metadata.is_symlink() {
@@ -97,8 +120,43 @@ impl FileTree {
         if !metadata.is_dir() && (old.path.ends_like_directory || new.path.ends_like_directory) {
             return Err(ErrorCode::NotDirectory.into());
         }
+        let replaced = new.written_entry(&new_place);
+        if metadata.is_dir() && new.part_at(&new_place, false)?.is_some() {
+            return Err(ErrorCode::NotDirectory.into());
+        }
         let renamed = old_place.dir.rename(&old_place.path, &new_place.dir, &new_place.path);
-        renamed.map_err(|error| old.fault(&error, Access::ReadWrite))
+        renamed.map_err(|error| old.fault(&error, Access::ReadWrite))?;
+        if let Some(replaced) = replaced {
+            self.writes.forget(&replaced);
+        }
+        Ok(())
+    }
+
+    /// Moves a file that the call writes. If it was there before the call, its old content is moved at once.
+    fn rename_written(
+        &self,
+        (old, entry): (&GrantedPath, &Entry),
+        (new, new_place): (&GrantedPath, &HostPlace),
+    ) -> Result<(), Fault> {
+        if old.path.ends_like_directory || new.path.ends_like_directory {
+            return Err(ErrorCode::NotDirectory.into());
+        }
+        let fault = |error: io::Error| new.fault(&error, Access::ReadWrite);
+        let follow = false;
+        let to = Entry::find(&self.writes, new_place, follow).map_err(fault)?;
+        if to.metadata.as_ref().is_some_and(|metadata| metadata.is_dir()) {
+            return Err(ErrorCode::IsDirectory.into());
+        }
+        if entry.is_same(&to) {
+            return Ok(());
+        }
+        to.check_creatable().map_err(fault)?;
+        if entry.metadata.is_some() {
+            let renamed = entry.parent.rename(entry.name(), &to.parent, to.name());
+            renamed.map_err(|error| old.fault(&error, Access::ReadWrite))?;
+        }
+        self.writes.rename(entry, &to);
+        Ok(())
     }
 
     /// Gives a file a second name within one grant, unless changes are staged.
@@ -110,6 +168,14 @@ impl FileTree {
             return Err(ErrorCode::NotPermitted.into());
         };
         check_same_grant(&old, &new)?;
+        if new.part_at(&new_place, false)?.is_some() {
+            return Err(ErrorCode::Exist.into());
+        }
+        if let Some(entry) = old.written_entry(&old_place) {
+            // The second name needs the file itself.
+            let published = self.writes.publish_entry(&entry);
+            published.map_err(|error| old.fault(&error, Access::ReadWrite))?;
+        }
         let metadata = old_place.metadata(false);
         let metadata = metadata.map_err(|error| old.fault(&error, Access::ReadWrite))?;
         if !metadata.is_file() {
@@ -147,7 +213,7 @@ impl FileTree {
             .into());
         }
         let place = granted.place(Access::Read)?;
-        if place.is_directory_of_right() {
+        if place.is_directory_of_right() || granted.part_at(&place, false)?.is_some() {
             return Err(ErrorCode::Invalid.into());
         }
         let target = place.dir.read_link(&place.path);
@@ -179,6 +245,10 @@ impl FileTree {
         }
         let place = granted.place_to_change()?;
         let times = file_times(accessed, modified)?;
+        if let Some(part) = granted.part_at(&place, follow)? {
+            let set = part.file.set_times(times);
+            return set.map_err(|error| granted.fault(&error, Access::ReadWrite));
+        }
         let set = open_to_set_times(&place, follow).and_then(|file| file.set_times(times));
         set.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }

@@ -3,12 +3,14 @@
 use std::fs::{File, FileTimes};
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::Fault;
 use super::bindings::types::{DescriptorFlags, ErrorCode};
 use super::fault::code_of_error;
 use super::mount::Mount;
+use super::writes::{Entry, FileId, OpenPart, Progress, WriteKind, Writes, drop_special_bits, reserve};
 
 /// Maximum number of bytes that one operation reads or writes.
 pub(super) const MAX_TRANSFER_BYTES: usize = 64 << 10;
@@ -27,7 +29,7 @@ pub enum Descriptor {
 #[derive(Debug)]
 #[expect(unreachable_pub, reason = "the generated bindings export it again")]
 pub struct OpenFile {
-    pub(super) file: File,
+    pub(super) content: Content,
     /// The right under which the file was opened.
     pub(super) mount: Arc<Mount>,
     pub(super) may_read: bool,
@@ -35,6 +37,68 @@ pub struct OpenFile {
     /// Whether the guest may set the times. It may do so even for a file that it opened only to read, if the right allows changes
     /// and these are not staged.
     pub(super) may_set_times: bool,
+}
+
+/// Where the content of an open file is.
+#[derive(Debug)]
+pub(super) enum Content {
+    /// In a draft: changes of the file are staged.
+    Staged(File),
+    /// In a part, which takes the place of the file when the call has ended.
+    Part(OpenPart),
+    /// On the host.
+    OnHost(HostFile),
+}
+
+/// A file of the host that a call has opened. If the call writes the file, its content is in a part from then on.
+#[derive(Debug)]
+pub(super) struct HostFile {
+    pub(super) file: File,
+    pub(super) id: FileId,
+    pub(super) writes: Arc<Writes>,
+    /// The directory entry of the file and its path for the guest, if the guest may write to it.
+    pub(super) target: Option<(Entry, String)>,
+    /// The part of the file, since the call writes the file.
+    pub(super) part: OnceLock<OpenPart>,
+    /// Whether the file is changed in place, for which there is no part.
+    pub(super) in_place: AtomicBool,
+}
+
+impl HostFile {
+    /// Returns the part of the file, if the call writes the file.
+    fn part(&self) -> Result<Option<&OpenPart>, ErrorCode> {
+        if self.part.get().is_none()
+            && let Some(part) = self
+                .writes
+                .open_original(self.id)
+                .map_err(|error| code_of_error(&error))?
+        {
+            drop(self.part.set(part));
+        }
+        Ok(self.part.get())
+    }
+
+    /// Begins to write the file unless the call writes it already. Returns its part, or `None` if it is changed in place.
+    fn begin(&self, kind: WriteKind) -> Result<Option<&OpenPart>, ErrorCode> {
+        if let Some(part) = self.part()? {
+            return Ok(Some(part));
+        }
+        if self.in_place.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let (entry, guest_path) = self.target.as_ref().ok_or(ErrorCode::NotPermitted)?;
+        let begun = self.writes.begin(entry, Some(&self.file), kind, guest_path);
+        match begun.map_err(|error| code_of_error(&error))? {
+            Some(part) => drop(self.part.set(part)),
+            None => self.is_changed_in_place(),
+        }
+        Ok(self.part.get())
+    }
+
+    fn is_changed_in_place(&self) {
+        drop_special_bits(&self.file);
+        self.in_place.store(true, Ordering::Relaxed);
+    }
 }
 
 impl Descriptor {
@@ -60,7 +124,7 @@ impl Descriptor {
     /// Waits until a file is stored on its device. Does nothing for a directory.
     pub(super) fn sync(&self) -> Result<(), Fault> {
         match self {
-            Self::File(file) => Ok(file.file.sync_all().map_err(|error| code_of_error(&error))?),
+            Self::File(file) => Ok(file.file()?.sync_all().map_err(|error| code_of_error(&error))?),
             Self::Directory(_) => Ok(()),
         }
     }
@@ -81,35 +145,97 @@ impl OpenFile {
             return Err(ErrorCode::NotPermitted);
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX).min(MAX_TRANSFER_BYTES);
-        let mut buffer = vec![0; length];
+        let (mut buffer, file) = (vec![0; length], self.file()?);
         let read =
-            repeat_if_interrupted(|| self.file.read_at(&mut buffer, offset)).map_err(|error| code_of_error(&error))?;
+            repeat_if_interrupted(|| file.read_at(&mut buffer, offset)).map_err(|error| code_of_error(&error))?;
         buffer.truncate(read);
         Ok(buffer)
+    }
+
+    /// Returns the file with the content that the guest sees.
+    pub(super) fn file(&self) -> Result<&File, ErrorCode> {
+        Ok(match &self.content {
+            Content::Staged(file) | Content::Part(OpenPart { file, .. }) => file,
+            Content::OnHost(host) => host.part()?.map_or(&host.file, |part| &part.file),
+        })
+    }
+
+    /// Prepares the file to be written in this way: if it is on the host, its content is copied, or it is noted that the file is
+    /// changed in place.
+    fn prepare(&self, kind: WriteKind) -> Result<(&File, Option<&Progress>), ErrorCode> {
+        self.check_writable()?;
+        Ok(match &self.content {
+            Content::Staged(file) => (file, None),
+            Content::Part(part) => (&part.file, Some(&*part.progress)),
+            Content::OnHost(host) => match host.begin(kind)? {
+                Some(part) => (&part.file, Some(&*part.progress)),
+                None => (&host.file, None),
+            },
+        })
+    }
+
+    /// Prepares the file to be overwritten.
+    pub(super) fn prepare_overwriting(&self) -> Result<(), ErrorCode> {
+        self.prepare(WriteKind::Rewrite).map(drop)
+    }
+
+    /// Prepares the file to be appended to. A file on the host that the call has not written otherwise is appended to in place,
+    /// which is noted.
+    pub(super) fn prepare_appending(&self) -> Result<(), ErrorCode> {
+        self.check_writable()?;
+        if let Content::OnHost(host) = &self.content
+            && host.part()?.is_none()
+            && !host.in_place.load(Ordering::Relaxed)
+        {
+            let (_, guest_path) = host.target.as_ref().ok_or(ErrorCode::NotPermitted)?;
+            host.writes.note_in_place(guest_path, "something is appended to it");
+            host.is_changed_in_place();
+        }
+        Ok(())
     }
 
     /// Writes all bytes, and takes them from the quota. If `offset` is beyond the end of the file, the bytes from the end to
     /// `offset` are taken too.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), ErrorCode> {
-        self.check_writable()?;
+        let (file, progress) = self.prepare(WriteKind::Rewrite)?;
         let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
         let added = end.saturating_sub(self.length()?).max(bytes.len() as u64);
-        self.mount.quota.take_bytes(added)?;
-        self.file
-            .write_all_at(bytes, offset)
-            .map_err(|error| code_of_error(&error))
+        let taken = self.mount.quota.take_bytes(added);
+        taken.inspect_err(|_| note_failure(progress, "the quota of the grant is used up", true))?;
+        let written = file.write_all_at(bytes, offset);
+        written.map_err(|error| {
+            note_failure(progress, &error.to_string(), false);
+            code_of_error(&error)
+        })
     }
 
     /// Writes all bytes at the end of the file.
     pub(super) fn append(&self, bytes: &[u8]) -> Result<(), ErrorCode> {
-        self.write(bytes, self.length()?)
+        self.prepare_appending()?;
+        let length = self.length()?;
+        if let Content::OnHost(host) = &self.content
+            && host.part()?.is_none()
+        {
+            // So a full disk refuses all of the bytes or none.
+            reserve(&host.file, length, bytes.len() as u64).map_err(|error| code_of_error(&error))?;
+        }
+        self.write(bytes, length)
     }
 
     /// Changes the length. If the file grows, the added bytes are taken from the quota.
     pub(super) fn set_length(&self, length: u64) -> Result<(), ErrorCode> {
-        self.check_writable()?;
+        let kind = if length == 0 {
+            WriteKind::Truncate
+        } else {
+            WriteKind::Rewrite
+        };
+        let (file, progress) = self.prepare(kind)?;
         self.mount.quota.take_bytes(length.saturating_sub(self.length()?))?;
-        self.file.set_len(length).map_err(|error| code_of_error(&error))
+        file.set_len(length).map_err(|error| code_of_error(&error))?;
+        if let Some(progress) = progress.filter(|_| length == 0) {
+            progress.note_emptied();
+        }
+        Ok(())
     }
 
     /// Changes the times. Fails if the guest may not set them.
@@ -117,11 +243,11 @@ impl OpenFile {
         if !self.may_set_times {
             return Err(ErrorCode::NotPermitted);
         }
-        self.file.set_times(times).map_err(|error| code_of_error(&error))
+        self.file()?.set_times(times).map_err(|error| code_of_error(&error))
     }
 
     fn length(&self) -> Result<u64, ErrorCode> {
-        let metadata = self.file.metadata().map_err(|error| code_of_error(&error))?;
+        let metadata = self.file()?.metadata().map_err(|error| code_of_error(&error))?;
         Ok(metadata.len())
     }
 
@@ -131,6 +257,12 @@ impl OpenFile {
         } else {
             Err(ErrorCode::NotPermitted)
         }
+    }
+}
+
+fn note_failure(progress: Option<&Progress>, reason: &str, by_quota: bool) {
+    if let Some(progress) = progress {
+        progress.note_failure(reason, by_quota);
     }
 }
 

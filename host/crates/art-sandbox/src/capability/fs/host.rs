@@ -19,6 +19,7 @@ use super::record::{FileValue, FsResult};
 use super::status::file_times;
 use super::stream::{FileReader, FileWriter, StreamFault};
 use super::tree::FileTree;
+use super::work::{Use, Work};
 use crate::state::CallState;
 
 type Handle = Resource<Descriptor>;
@@ -55,6 +56,15 @@ impl CallState {
         })
     }
 
+    /// Starts the long part of an operation at a path that is relative to an open directory. In a replay, there is none.
+    fn start_work(&mut self, (handle, path): (&Handle, &str), planned: Option<Use>) -> Option<Work> {
+        if self.outside.is_replay() {
+            return None;
+        }
+        let directory = Arc::clone(self.descriptor(handle).ok()?.directory().ok()?);
+        self.file_tree().start_work(&directory, path, planned?)
+    }
+
     /// Carries out and records a change with two paths, each relative to an open directory. Calls `change` with the path of each
     /// directory and the path that is relative to it.
     fn with_two_paths(
@@ -79,7 +89,10 @@ impl CallState {
         let writer = self.run_recorded(|state| {
             let descriptor = state.descriptor(handle)?;
             let file = descriptor.file()?;
-            file.check_writable()?;
+            match position {
+                Some(_) => file.prepare_overwriting()?,
+                None => file.prepare_appending()?,
+            }
             Ok(Box::new(FileWriter::new(Arc::clone(file), position)) as DynOutputStream)
         })?;
         Ok(self.table.push(writer)?)
@@ -222,7 +235,7 @@ impl types::HostDescriptor for CallState {
         self.with_two_paths((&old, &old_path), (&new, &new_path), FileTree::link)
     }
 
-    fn open_at(
+    async fn open_at(
         &mut self,
         handle: Handle,
         path_flags: PathFlags,
@@ -235,6 +248,8 @@ impl types::HostDescriptor for CallState {
             open_flags,
             descriptor_flags,
         };
+        let work = self.start_work((&handle, &path), opening.planned_use());
+        self.do_work(work).await?;
         let opened = self.at_path((&handle, &path), |tree, directory| tree.open(directory, &path, opening))?;
         Ok(self.table.push(opened)?)
     }
@@ -249,7 +264,14 @@ impl types::HostDescriptor for CallState {
         })
     }
 
-    fn rename_at(&mut self, old: Handle, old_path: String, new: Handle, new_path: String) -> FsResult<()> {
+    async fn rename_at(&mut self, old: Handle, old_path: String, new: Handle, new_path: String) -> FsResult<()> {
+        let works = [
+            self.start_work((&old, &old_path), Some(Use::Keeps)),
+            self.start_work((&new, &new_path), Some(Use::Replaces)),
+        ];
+        for work in works {
+            self.do_work(work).await?;
+        }
         self.with_two_paths((&old, &old_path), (&new, &new_path), FileTree::rename)
     }
 
@@ -257,7 +279,9 @@ impl types::HostDescriptor for CallState {
         self.at_path((&handle, &path), |tree, directory| tree.refuse_link(directory, &path))
     }
 
-    fn unlink_file_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
+    async fn unlink_file_at(&mut self, handle: Handle, path: String) -> FsResult<()> {
+        let work = self.start_work((&handle, &path), Some(Use::Replaces));
+        self.do_work(work).await?;
         self.at_path((&handle, &path), |tree, directory| tree.remove_file(directory, &path))
     }
 

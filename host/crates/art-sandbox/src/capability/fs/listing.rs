@@ -1,12 +1,18 @@
 //! The entries of a directory.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
 use art_core::capability::Access;
 use cap_std::fs::{DirEntry, FileType, FileTypeExt as _, ReadDir};
 
 use super::Fault;
 use super::bindings::types::{DescriptorType, DirectoryEntry, ErrorCode};
+use super::mount::{HostPlace, identity};
+use super::name::guest_name;
 use super::path::GuestPath;
 use super::tree::{FileTree, GrantedPath, Target};
+use super::writes::is_own_name;
 use crate::host_memory::{Charge, HostMemory};
 
 /// Maximum number of entries of one directory that a guest gets.
@@ -21,7 +27,7 @@ pub struct Listing {
     entries: Entries,
     /// How many more entries of [`Entries::OnHost`] the guest may get. Those of [`Entries::Known`] are not counted.
     remaining: u32,
-    /// What the known entries take of the memory of the host.
+    /// What the names that are kept take of the memory of the host.
     _charge: Option<Charge>,
 }
 
@@ -31,14 +37,20 @@ enum Entries {
     /// above rights.
     Known(std::vec::IntoIter<DirectoryEntry>),
     /// The entries of a directory on the host, which are read as the guest asks for them.
-    OnHost(GrantedPath, ReadDir),
+    OnHost {
+        granted: GrantedPath,
+        place: HostPlace,
+        entries: ReadDir,
+        /// The names of files that the call wrote and that are not on the host, as far as is known.
+        new_names: BTreeSet<OsString>,
+    },
 }
 
 impl FileTree {
     /// Returns the entries of a directory.
     pub(super) fn list(&self, directory: &str) -> Result<Listing, Fault> {
-        let entries = match self.target(GuestPath::join(directory, ".", Access::Read)?, Access::Read)? {
-            Target::AboveRights(path) => return Listing::known(self.entries_above_rights(&path), self.memory()),
+        match self.target(GuestPath::join(directory, ".", Access::Read)?, Access::Read)? {
+            Target::AboveRights(path) => Listing::known(self.entries_above_rights(&path), self.memory()),
             Target::Granted(granted) => {
                 if let Some((overlay, host_path)) = granted.overlay() {
                     let entries = overlay.list(&host_path)?;
@@ -47,14 +59,29 @@ impl FileTree {
                 let place = granted.place(Access::Read)?;
                 let entries = place.dir.read_dir(&place.path);
                 let entries = entries.map_err(|error| granted.fault(&error, Access::Read))?;
-                Entries::OnHost(granted, entries)
+                let writes = &granted.mount.writes;
+                let new_names = match writes.is_empty() {
+                    true => BTreeSet::new(),
+                    false => {
+                        let metadata = place.metadata(true);
+                        let metadata = metadata.map_err(|error| granted.fault(&error, Access::Read))?;
+                        writes.new_names_in(identity(&metadata)).into_iter().collect()
+                    }
+                };
+                let bytes = new_names.iter().map(|name| name.len() + ENTRY_BYTES).sum();
+                let charge = self.memory().try_charge(bytes);
+                Ok(Listing {
+                    entries: Entries::OnHost {
+                        granted,
+                        place,
+                        entries,
+                        new_names,
+                    },
+                    remaining: MAX_ENTRIES,
+                    _charge: Some(charge.ok_or(ErrorCode::InsufficientMemory)?),
+                })
             }
-        };
-        Ok(Listing {
-            entries,
-            remaining: MAX_ENTRIES,
-            _charge: None,
-        })
+        }
     }
 
     /// Returns the entries of a directory above rights: only those that lead to rights.
@@ -95,29 +122,39 @@ impl Listing {
         })
     }
 
-    /// Returns the next entry, or `None` at the end. An entry whose name is not UTF-8 is an error, and further entries may follow
-    /// it.
+    /// Returns the next entry, or `None` at the end. An entry whose name is not UTF-8 has its escaped name.
     pub(super) fn next(&mut self) -> Result<Option<DirectoryEntry>, Fault> {
         match &mut self.entries {
             Entries::Known(entries) => Ok(entries.next()),
-            Entries::OnHost(granted, entries) => {
-                let Some(entry) = entries.next() else {
-                    return Ok(None);
-                };
-                self.remaining = self.remaining.checked_sub(1).ok_or(ErrorCode::Overflow)?;
-                let entry = entry.map_err(|error| granted.fault(&error, Access::Read))?;
-                directory_entry(&entry).map(Some)
+            Entries::OnHost {
+                granted,
+                place,
+                entries,
+                new_names,
+            } => {
+                for entry in entries {
+                    self.remaining = self.remaining.checked_sub(1).ok_or(ErrorCode::Overflow)?;
+                    let entry = entry.map_err(|error| granted.fault(&error, Access::Read))?;
+                    new_names.remove(&entry.file_name());
+                    let entry = directory_entry(&entry, place);
+                    if !is_own_name(&entry.name) {
+                        return Ok(Some(entry));
+                    }
+                }
+                Ok(new_names.pop_first().map(|name| DirectoryEntry {
+                    type_: DescriptorType::RegularFile,
+                    name: guest_name(name, &place.dir, &place.path),
+                }))
             }
         }
     }
 }
 
-fn directory_entry(entry: &DirEntry) -> Result<DirectoryEntry, Fault> {
-    let name = entry.file_name().into_string();
-    Ok(DirectoryEntry {
+fn directory_entry(entry: &DirEntry, directory: &HostPlace) -> DirectoryEntry {
+    DirectoryEntry {
         type_: entry.file_type().map_or(DescriptorType::Unknown, type_of),
-        name: name.ok().ok_or(ErrorCode::IllegalByteSequence)?,
-    })
+        name: guest_name(entry.file_name(), &directory.dir, &directory.path),
+    }
 }
 
 /// Returns the type of a file or directory in the terms of the guest's interface.

@@ -11,10 +11,14 @@ use rustix::io::Errno;
 
 use super::Fault;
 use super::base::{GrantBase, means_no_directory};
+use super::bindings::types::ErrorCode;
+use super::fault::code_of_error;
+use super::name::path_behind_escaped_names;
 use super::overlay::Overlay;
 use super::quota::Quota;
 use super::system::denial_reason;
 use super::tree::GrantedPath;
+use super::writes::{Entry, OpenPart, Writes, is_own_name};
 
 /// A right of the call, with the directory beneath which its files are opened.
 #[derive(Debug)]
@@ -24,7 +28,11 @@ pub(super) struct Mount {
     /// Where changes go, if they are staged.
     overlay: Option<Arc<Overlay>>,
     base_of_grant: Arc<GrantBase>,
+    /// The files that the call writes where changes are not staged.
+    pub(super) writes: Arc<Writes>,
     base: OnceLock<Base>,
+    /// Set when what an earlier call left unfinished beneath the base is cleared.
+    recovered: OnceLock<()>,
 }
 
 /// Where the files of a right are on the host.
@@ -66,13 +74,16 @@ impl Mount {
         base_of_grant: Arc<GrantBase>,
         quota: Arc<Quota>,
         overlay: Option<Arc<Overlay>>,
+        writes: Arc<Writes>,
     ) -> Self {
         Self {
             fs_right,
             quota,
             overlay,
             base_of_grant,
+            writes,
             base: OnceLock::new(),
+            recovered: OnceLock::new(),
         }
     }
 
@@ -220,6 +231,47 @@ impl GrantedPath {
         Some((overlay, path))
     }
 
+    /// Returns the place of this path on the host if the guest uses the escaped name of an entry whose name is not UTF-8, and
+    /// otherwise `None`.
+    pub(super) fn place_behind_escaped_names(&self) -> Option<HostPlace> {
+        if !self.path_in_right.contains('\\') || self.names_own() {
+            return None;
+        }
+        let right = self.mount.place("").ok().filter(HostPlace::is_directory_of_right)?;
+        let path = path_behind_escaped_names(&right.dir, &self.path_in_right)?;
+        Some(HostPlace { path, ..right })
+    }
+
+    /// Returns whether the path has a name that the host uses for itself.
+    pub(super) fn names_own(&self) -> bool {
+        self.path_in_right.split('/').any(is_own_name)
+    }
+
+    /// Fails if the path has a name that the host uses for itself, or an escaped name of an entry whose name is not UTF-8. If the
+    /// fault is a denial, it names `access`.
+    pub(super) fn check_names(&self, access: Access) -> Result<(), Fault> {
+        if self.names_own() {
+            return Err(match access {
+                Access::Read => ErrorCode::NoEntry.into(),
+                Access::ReadWrite => Fault::never_allowed(
+                    ErrorCode::NotPermitted,
+                    self.path.as_str(),
+                    access,
+                    "the host uses this name for files that are being written",
+                ),
+            });
+        }
+        match self.place_behind_escaped_names() {
+            None => Ok(()),
+            Some(_) => Err(Fault::never_allowed(
+                ErrorCode::IllegalByteSequence,
+                self.path.as_str(),
+                access,
+                "its name is not UTF-8, so no tool can use it; rename it first",
+            )),
+        }
+    }
+
     /// Fails if the right does not allow changes.
     pub(super) fn check_writable(&self) -> Result<(), Fault> {
         if self.mount.access().may_write() {
@@ -232,7 +284,36 @@ impl GrantedPath {
     /// Returns the place of this path on the host. Does not check `access`, but names it if the fault is a denial.
     pub(super) fn place(&self, access: Access) -> Result<HostPlace, Fault> {
         let place = self.mount.place(&self.path_in_right);
-        place.map_err(|error| self.fault(&error, access))
+        let place = place.map_err(|error| self.fault(&error, access))?;
+        self.mount.recovered.get_or_init(|| Writes::recover(&place.dir));
+        Ok(place)
+    }
+
+    /// Returns the directory entry at a place, which the caller is about to change, if the call writes any file.
+    pub(super) fn written_entry(&self, place: &HostPlace) -> Option<Entry> {
+        if self.mount.writes.is_empty() || place.is_directory_of_right() {
+            return None;
+        }
+        // If there is no entry, the caller finds out why.
+        let follow = false;
+        Entry::find(&self.mount.writes, place, follow).ok()
+    }
+
+    /// Returns the part of the file at a place, if the call writes this file.
+    pub(super) fn part_at(&self, place: &HostPlace, follow: bool) -> Result<Option<OpenPart>, Fault> {
+        let writes = &self.mount.writes;
+        if writes.is_empty() || place.is_directory_of_right() {
+            return Ok(None);
+        }
+        // If there is no entry, there is no part, and the caller finds out why.
+        let Ok(entry) = Entry::find(writes, place, follow) else {
+            return Ok(None);
+        };
+        let part = writes.open_entry(&entry).map_err(|error| code_of_error(&error))?;
+        if part.is_some() && self.path.ends_like_directory {
+            return Err(ErrorCode::NotDirectory.into());
+        }
+        Ok(part)
     }
 
     /// Returns the place of this path on the host. Fails if the right does not allow changes.
@@ -243,12 +324,30 @@ impl GrantedPath {
 
     /// Creates the fault for an error at this path. If the fault is a denial, it names `access`.
     pub(super) fn fault(&self, error: &io::Error, access: Access) -> Fault {
+        if error.kind() == io::ErrorKind::NotFound && self.runs_through_new_file() {
+            return ErrorCode::NotDirectory.into();
+        }
         let place = || self.mount.place(&self.path_in_right).ok();
         let metadata = || place().and_then(|place| place.metadata(true).ok());
         match denial_reason(error, None).and_then(|_| denial_reason(error, metadata().as_ref())) {
             Some(reason) => Fault::by_system(error, self.path.as_str(), access, reason),
             None => Fault::of_io_error(error, self.path.as_str(), access),
         }
+    }
+
+    /// Returns whether the path names something below a file that the call has created and that is not on the host yet.
+    fn runs_through_new_file(&self) -> bool {
+        let writes = &self.mount.writes;
+        if writes.is_empty() {
+            return false;
+        }
+        let is_new_file = |ancestor: &str| {
+            let place = self.mount.place(ancestor);
+            let entry = place.and_then(|place| Entry::find(writes, &place, false));
+            entry.is_ok_and(|entry| writes.is_new(&entry))
+        };
+        let ancestors = Path::new(&self.path_in_right).ancestors().skip(1);
+        ancestors.filter_map(Path::to_str).any(is_new_file)
     }
 }
 

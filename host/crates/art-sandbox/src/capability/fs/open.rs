@@ -5,17 +5,21 @@ use std::path::Path;
 
 use art_core::capability::Access;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::fs::{File, Metadata, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
-use std::sync::Arc;
+use rustix::io::Errno;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use super::Fault;
 use super::bindings::types::{DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
-use super::descriptor::{Descriptor, OpenFile};
-use super::mount::HostPlace;
+use super::descriptor::{Content, Descriptor, HostFile, OpenFile};
+use super::mount::{HostPlace, identity};
 use super::overlay::{Found, Overlay, OverlayOpening};
 use super::path::GuestPath;
 use super::tree::{FileTree, GrantedPath, Target};
+use super::work::Use;
+use super::writes::{Entry, OpenPart, WriteKind, drop_special_bits};
 
 /// How the guest wants to open something.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +38,20 @@ impl Opening {
         } else {
             Access::Read
         }
+    }
+
+    /// Returns what happens to the content of a file that the guest opens in this way. `None` if it does not change.
+    pub(super) fn planned_use(self) -> Option<Use> {
+        let keeps_or_replaces = match self.has(OpenFlags::TRUNCATE) {
+            true => Use::Replaces,
+            false => Use::Keeps,
+        };
+        (self.access().may_write() && !self.has(OpenFlags::EXCLUSIVE)).then_some(keeps_or_replaces)
+    }
+
+    /// Returns whether a link at the end of the path is followed.
+    fn follows(self) -> bool {
+        self.path_flags.contains(PathFlags::SYMLINK_FOLLOW)
     }
 
     fn has(self, flag: OpenFlags) -> bool {
@@ -81,19 +99,112 @@ fn open_granted(granted: &GrantedPath, opening: Opening) -> Result<Descriptor, F
     if place.is_directory_of_right() {
         return open_directory(granted, opening);
     }
-    let (file, metadata) = if opening.has(OpenFlags::CREATE) {
-        open_or_create(granted, &place, opening)?
-    } else {
-        open_existing(granted, &place, opening)?
-    };
+    if opening.access().may_write() {
+        return open_to_write(granted, &place, opening);
+    }
+    if let Some(part) = granted.part_at(&place, opening.follows())? {
+        check_is_file(granted, opening)?;
+        return Ok(part_descriptor(granted, opening, part));
+    }
+    let (file, metadata) = open_with(granted, (&place.dir, &place.path), opening, &options(&place, opening))?;
     if metadata.is_dir() {
         return Ok(Descriptor::Directory(granted.path.as_str().into()));
     }
-    if opening.has(OpenFlags::DIRECTORY) || granted.path.ends_like_directory {
-        return Err(ErrorCode::NotDirectory.into());
+    check_is_file(granted, opening)?;
+    let in_place = false;
+    Ok(host_descriptor(granted, opening, (file, &metadata), None, in_place))
+}
+
+/// Opens a file that the call may write. A file that is new or truncated has a part from now on.
+fn open_to_write(granted: &GrantedPath, place: &HostPlace, opening: Opening) -> Result<Descriptor, Fault> {
+    let (writes, access) = (&granted.mount.writes, Access::ReadWrite);
+    let fault = |error: io::Error| open_fault(granted, &error, access);
+    let entry = Entry::find(writes, place, opening.follows()).map_err(fault)?;
+    if let Some(part) = writes.open_entry(&entry).map_err(fault)? {
+        if opening.has(OpenFlags::EXCLUSIVE) {
+            return Err(ErrorCode::Exist.into());
+        }
+        check_is_file(granted, opening)?;
+        if opening.has(OpenFlags::TRUNCATE) {
+            part.file.set_len(0).map_err(fault)?;
+            part.progress.note_emptied();
+        }
+        return Ok(part_descriptor(granted, opening, part));
     }
-    let may_set_times = granted.mount.access().may_write();
-    Ok(file_descriptor(granted, opening, file.into_std(), may_set_times))
+    match &entry.metadata {
+        None if opening.has(OpenFlags::CREATE) => create(granted, &entry, opening),
+        None => Err(ErrorCode::NoEntry.into()),
+        Some(_) if opening.has(OpenFlags::EXCLUSIVE) => Err(ErrorCode::Exist.into()),
+        Some(_) => open_existing(granted, entry, opening),
+    }
+}
+
+/// Creates a file within the quota.
+fn create(granted: &GrantedPath, entry: &Entry, opening: Opening) -> Result<Descriptor, Fault> {
+    if granted.path.ends_like_directory {
+        return Err(ErrorCode::IsDirectory.into());
+    }
+    let quota = &granted.mount.quota;
+    quota.take_file()?;
+    let kind = WriteKind::New {
+        must_be_new: opening.has(OpenFlags::EXCLUSIVE),
+    };
+    let begun = granted.mount.writes.begin(entry, None, kind, granted.path.as_str());
+    match begun {
+        Ok(Some(part)) => Ok(part_descriptor(granted, opening, part)),
+        failed => {
+            quota.give_back_file();
+            let error = failed.err().unwrap_or_else(|| Errno::IO.into());
+            Err(open_fault(granted, &error, Access::ReadWrite))
+        }
+    }
+}
+
+/// Opens a file of the host that the call may write.
+fn open_existing(granted: &GrantedPath, entry: Entry, opening: Opening) -> Result<Descriptor, Fault> {
+    let options = |reads| {
+        let mut options = base_options(FollowSymlinks::No);
+        options.read(reads).write(true);
+        options
+    };
+    let open = |reads| open_with(granted, (&entry.parent, entry.name()), opening, &options(reads));
+    // A file that the call does not read is read too, if that is allowed: to be copied.
+    let (file, metadata) = match open(true) {
+        Err(_) if !opening.descriptor_flags.contains(DescriptorFlags::READ) => open(false)?,
+        opened => opened?,
+    };
+    if metadata.is_dir() {
+        return Err(ErrorCode::IsDirectory.into());
+    }
+    check_is_file(granted, opening)?;
+    let mut in_place = false;
+    if opening.has(OpenFlags::TRUNCATE) {
+        let fault = |error: io::Error| granted.fault(&error, Access::ReadWrite);
+        let file = file.try_clone().map_err(fault)?.into_std();
+        let (writes, path) = (&granted.mount.writes, granted.path.as_str());
+        let begun = writes.begin(&entry, Some(&file), WriteKind::Truncate, path);
+        if let Some(part) = begun.map_err(fault)? {
+            return Ok(part_descriptor(granted, opening, part));
+        }
+        drop_special_bits(&file);
+        file.set_len(0).map_err(fault)?;
+        in_place = true;
+    }
+    Ok(host_descriptor(
+        granted,
+        opening,
+        (file, &metadata),
+        Some(entry),
+        in_place,
+    ))
+}
+
+/// Fails if the guest asks for a directory where a file is.
+fn check_is_file(granted: &GrantedPath, opening: Opening) -> Result<(), ErrorCode> {
+    if opening.has(OpenFlags::DIRECTORY) || granted.path.ends_like_directory {
+        return Err(ErrorCode::NotDirectory);
+    }
+    Ok(())
 }
 
 /// Opens a path whose changes are staged. A file that the call only reads and has not changed is opened on the host; any other
@@ -131,17 +242,39 @@ fn open_staged(
         must_be_new: opening.has(OpenFlags::CREATE) && opening.has(OpenFlags::EXCLUSIVE),
         truncates: opening.has(OpenFlags::TRUNCATE),
     };
-    Ok(file_descriptor(
-        granted,
-        opening,
-        overlay.open(host_path, overlay_opening)?,
-        may_set_times,
-    ))
+    let content = Content::Staged(overlay.open(host_path, overlay_opening)?);
+    Ok(file_descriptor(granted, opening, content, may_set_times))
 }
 
-fn file_descriptor(granted: &GrantedPath, opening: Opening, file: std::fs::File, may_set_times: bool) -> Descriptor {
+/// Returns the descriptor of a part.
+fn part_descriptor(granted: &GrantedPath, opening: Opening, part: OpenPart) -> Descriptor {
+    let may_set_times = granted.mount.access().may_write();
+    file_descriptor(granted, opening, Content::Part(part), may_set_times)
+}
+
+/// Returns the descriptor of a file of the host. `entry` is its directory entry if the guest may write to it.
+fn host_descriptor(
+    granted: &GrantedPath,
+    opening: Opening,
+    (file, metadata): (File, &Metadata),
+    entry: Option<Entry>,
+    in_place: bool,
+) -> Descriptor {
+    let content = Content::OnHost(HostFile {
+        file: file.into_std(),
+        id: identity(metadata),
+        writes: Arc::clone(&granted.mount.writes),
+        target: entry.map(|entry| (entry, granted.path.as_str().to_owned())),
+        part: OnceLock::new(),
+        in_place: AtomicBool::new(in_place),
+    });
+    let may_set_times = granted.mount.access().may_write();
+    file_descriptor(granted, opening, content, may_set_times)
+}
+
+fn file_descriptor(granted: &GrantedPath, opening: Opening, content: Content, may_set_times: bool) -> Descriptor {
     Descriptor::File(Arc::new(OpenFile {
-        file,
+        content,
         mount: Arc::clone(&granted.mount),
         may_read: opening.descriptor_flags.contains(DescriptorFlags::READ),
         may_write: opening.access().may_write(),
@@ -157,44 +290,20 @@ fn open_directory(granted: &GrantedPath, opening: Opening) -> Result<Descriptor,
     }
 }
 
-/// Opens the file or directory at a place, or creates a file there within the quota.
-fn open_or_create(granted: &GrantedPath, place: &HostPlace, opening: Opening) -> Result<(File, Metadata), Fault> {
-    if !opening.has(OpenFlags::EXCLUSIVE) {
-        match open_with(granted, place, opening, &options(place, opening)) {
-            Err(Fault::Code(ErrorCode::NoEntry)) => {}
-            result => return result,
-        }
-    }
-    if granted.path.ends_like_directory {
-        return Err(ErrorCode::IsDirectory.into());
-    }
-    let quota = &granted.mount.quota;
-    quota.take_file()?;
-    let created = open_with(granted, place, opening, options(place, opening).create_new(true));
-    created.inspect_err(|_| quota.give_back_file())
-}
-
-fn open_existing(granted: &GrantedPath, place: &HostPlace, opening: Opening) -> Result<(File, Metadata), Fault> {
-    open_with(granted, place, opening, &options(place, opening))
-}
-
-/// Opens a file or a directory, and refuses everything else. Truncates a file if the guest asks for it. Never waits: a pipe or a
-/// device is opened without blocking, and is closed again.
+/// Opens a file or a directory at a path in a directory, and refuses everything else. Never waits: a pipe or a device is opened
+/// without blocking, and is closed again.
 fn open_with(
     granted: &GrantedPath,
-    place: &HostPlace,
+    (dir, path): (&Dir, &Path),
     opening: Opening,
     options: &OpenOptions,
 ) -> Result<(File, Metadata), Fault> {
-    let opened = place.dir.open_with(&place.path, options);
+    let opened = dir.open_with(path, options);
     let opened = opened.and_then(|file| file.metadata().map(|metadata| (file, metadata)));
     let access = opening.access();
     let (file, metadata) = opened.map_err(|error| open_fault(granted, &error, access))?;
     if !metadata.is_file() && !metadata.is_dir() {
         return Err(special_file_fault(granted, access));
-    }
-    if metadata.is_file() && opening.has(OpenFlags::TRUNCATE) {
-        file.set_len(0).map_err(|error| granted.fault(&error, access))?;
     }
     Ok((file, metadata))
 }
@@ -212,20 +321,22 @@ fn special_file_fault(granted: &GrantedPath, access: Access) -> Fault {
     Fault::never_allowed(ErrorCode::Access, granted.path.as_str(), access, reason)
 }
 
-/// Returns the options to open a file or a directory. They do not truncate a file: [`open_with`] does that after it has checked
-/// the type.
+/// Returns the options to open a file or a directory to read it.
 fn options(place: &HostPlace, opening: Opening) -> OpenOptions {
-    let follows = opening.path_flags.contains(PathFlags::SYMLINK_FOLLOW) && place.may_follow;
-    let writes = opening.access().may_write();
+    let follows = opening.follows() && place.may_follow;
+    base_options(if follows {
+        FollowSymlinks::Yes
+    } else {
+        FollowSymlinks::No
+    })
+}
+
+/// Returns options that never wait, for reading.
+fn base_options(follow: FollowSymlinks) -> OpenOptions {
     let mut options = OpenOptions::new();
     options
-        .read(!writes || opening.descriptor_flags.contains(DescriptorFlags::READ))
-        .write(writes)
+        .read(true)
         .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
-        .follow(if follows {
-            FollowSymlinks::Yes
-        } else {
-            FollowSymlinks::No
-        });
+        .follow(follow);
     options
 }

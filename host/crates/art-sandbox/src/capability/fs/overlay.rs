@@ -15,6 +15,7 @@ use art_core::capability::FsGrant;
 use art_staging::{DraftedAction, Origin, PathState, Staging, StagingError};
 use cap_std::fs::Metadata;
 
+pub(super) use self::state::Reading;
 use self::state::{ChangeKind, OverlayState};
 use super::base::GrantBase;
 use super::bindings::types::{DirectoryEntry, ErrorCode};
@@ -150,6 +151,47 @@ impl Overlay {
             Found::OnHost(_) if opening.writes => state.copy_into_draft(path_in_dir, opening.truncates, &self.quota),
             Found::OnHost(_) => state.open_host_file(path_in_dir),
         })
+    }
+
+    /// Starts the long part of a change: reading the large file of the host that is changed. If `copies` is set, the change keeps its
+    /// content. Returns `None` if no large file is changed.
+    pub(super) fn start_reading(&self, path: &Path, copies: bool) -> Result<Option<Reading>> {
+        self.with_state(path, |state, path_in_dir| {
+            state.start_reading_large(path_in_dir, copies.then_some(&*self.quota))
+        })
+    }
+
+    /// Notes what was read, so that the change can be made.
+    pub(super) fn finish_reading(&self, reading: Reading) -> Result<()> {
+        self.lock()
+            .as_mut()
+            .map_or(Ok(()), |state| state.finish_reading(reading))
+    }
+
+    /// Waits until the contents of all written files are stored, and finds their digests, so that [`finish`](Self::finish) is short.
+    /// Yields after each piece of them.
+    pub(super) async fn store(&self) -> std::io::Result<()> {
+        let blobs = self.lock().as_ref().map(OverlayState::blobs);
+        for blob in blobs.unwrap_or_default() {
+            let reader = self
+                .lock()
+                .as_mut()
+                .map(|state| state.draft().store_blob(&blob))
+                .transpose()?;
+            let Some(mut reader) = reader else { return Ok(()) };
+            let mut bytes = 0;
+            loop {
+                match reader.read_piece()?.len() {
+                    0 => break,
+                    read => bytes += read as u64,
+                }
+                tokio::task::yield_now().await;
+            }
+            if let Some(state) = self.lock().as_mut() {
+                state.draft().note_digest(&blob, reader.digest(), bytes);
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn list(&self, path: &Path) -> Result<Vec<DirectoryEntry>> {

@@ -2,6 +2,7 @@
 //! every result from the record, and touches no file.
 
 use art_core::intake::{Answer, Body, CrossingKind, FileAnswer, FileStatus};
+use art_core::outcome::LogLevel;
 use wasmtime_wasi::p2::bindings::clocks::wall_clock::Datetime;
 use wasmtime_wasi::p2::pipe::{ClosedInputStream, ClosedOutputStream};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream};
@@ -34,8 +35,19 @@ impl CallState {
     ) -> FsResult<T> {
         let kind = CrossingKind::File;
         // Only a replay has a next recorded answer. The answer also goes into the record that the replay itself makes.
-        if let Some(recorded) = self.outside.next_recorded(kind).map_err(Fault::Trap)? {
+        while let Some(recorded) = self.outside.next_recorded(kind).map_err(Fault::Trap)? {
             self.outside.record(recorded.clone());
+            match &recorded {
+                Answer::File(FileAnswer::Noted(note)) => {
+                    self.log_line(LogLevel::Info, note);
+                    continue;
+                }
+                Answer::File(FileAnswer::Worked(bytes)) => {
+                    self.meter.count_work(*bytes);
+                    continue;
+                }
+                _ => {}
+            }
             return recorded_result(recorded)
                 .unwrap_or_else(|| Err(Fault::Trap(self.outside.unfit_answer_error(kind))));
         }
@@ -43,6 +55,16 @@ impl CallState {
             Err(fault) => Err(self.code_for_guest(fault).map_err(Fault::Trap)?),
             Ok(value) => Ok(value),
         };
+        for note in self
+            .files
+            .iter()
+            .flat_map(|files| files.take_notes())
+            .collect::<Vec<_>>()
+        {
+            let note = self.redact(&note).into_owned();
+            self.log_line(LogLevel::Info, &note);
+            self.outside.record(Answer::File(FileAnswer::Noted(note)));
+        }
         let answer = match &result {
             Ok(value) => value.answer(),
             Err(code) => FileAnswer::Failed(code.name().to_owned()),

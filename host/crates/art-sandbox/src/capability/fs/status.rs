@@ -30,13 +30,25 @@ impl FileTree {
     /// Returns what is known about a path relative to a directory of the guest. `follow` says whether a link at the end is
     /// followed.
     pub(super) fn status(&self, directory: &str, path: &str, follow: bool) -> Result<Status, Fault> {
-        match self.target(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
+        match self.target_to_look_at(GuestPath::join(directory, path, Access::Read)?, Access::Read)? {
             Target::AboveRights(path) => Ok(Status::DirectoryPath(path)),
             Target::Granted(granted) => {
+                if granted.names_own() {
+                    return Err(ErrorCode::NoEntry.into());
+                }
+                if let Some(place) = granted.place_behind_escaped_names() {
+                    let metadata = place.metadata(follow);
+                    let metadata = metadata.map_err(|error| granted.fault(&error, Access::Read))?;
+                    return Ok(Status::Metadata(Box::new(metadata)));
+                }
                 if let Some((overlay, host_path)) = granted.overlay() {
                     return staged_status(&granted, overlay.find(&host_path)?, follow);
                 }
                 let place = granted.place(Access::Read)?;
+                if let Some(part) = granted.part_at(&place, follow)? {
+                    let metadata = part.file.metadata().map_err(|error| code_of_error(&error))?;
+                    return Ok(Status::Metadata(Box::new(Metadata::from_just_metadata(metadata))));
+                }
                 // A link whose path ends like that of a directory is always followed.
                 let metadata = place.metadata(follow || granted.path.ends_like_directory);
                 let metadata = metadata.map_err(|error| granted.fault(&error, Access::Read))?;
@@ -56,7 +68,7 @@ impl FileTree {
                 self.status(path, ".", follow)
             }
             Descriptor::File(open) => {
-                let metadata = open.file.metadata().map_err(|error| code_of_error(&error))?;
+                let metadata = open.file()?.metadata().map_err(|error| code_of_error(&error))?;
                 Ok(Status::Metadata(Box::new(Metadata::from_just_metadata(metadata))))
             }
         }

@@ -3,7 +3,9 @@
 //! A grant ([`FsGrant`]) is what the operator allows to a tool. A right ([`FsRight`]) is what one call may use of a grant: the
 //! path of the grant, or a path below it.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,6 +21,8 @@ use super::descriptor::{Descriptor, OpenFile};
 use super::open::Opening;
 use super::*;
 use crate::host_memory::HostMemory;
+
+mod writes;
 
 /// A folder with three entries: `inside/`, which the guest sees as `data`, and beside it `canary.txt` and `outside/`, which no
 /// grant covers.
@@ -270,6 +274,7 @@ fn two_dots_remove_the_part_before_them_even_if_it_is_a_link() {
     plant_links(&fixture);
     assert_eq!(fixture.read("data/out/../a.txt").unwrap(), b"inside");
     fixture.create("data/out/../new.txt").unwrap();
+    fixture.tree.finish_writes(true).unwrap();
     assert!(fixture.host_path("inside/new.txt").exists());
     fixture.assert_outside_is_untouched();
 }
@@ -386,6 +391,7 @@ fn all_rights_of_a_grant_share_its_byte_quota() {
     assert_eq!(two.write(b"12345", 0), Err(ErrorCode::InsufficientSpace));
     two.append(b"1234").unwrap();
     assert_eq!(two.append(b"1"), Err(ErrorCode::InsufficientSpace));
+    fixture.tree.finish_writes(true).unwrap();
     assert_eq!(fs::read(fixture.host_path("inside/two")).unwrap(), b"1234");
 }
 
@@ -479,6 +485,7 @@ fn a_grant_of_one_file_lets_a_tool_create_it_but_nothing_beside_it() {
     );
     assert_eq!(fixture.read("todo.txt/"), Err(ErrorCode::NotDirectory));
     fixture.tree.remove_file("", "todo.txt").unwrap();
+    fixture.tree.finish_writes(true).unwrap();
     assert_eq!(fs::read_dir(fixture.folder.path()).unwrap().count(), 0);
 }
 
@@ -620,32 +627,61 @@ fn under_staging_a_file_that_cannot_be_created_takes_nothing_from_the_quota() {
     assert!(tree.open("", "data/new.txt", creating()).is_ok());
 }
 
+/// Returns the names in a directory of the guest, sorted.
+fn names_in(tree: &FileTree, directory: &str) -> Vec<String> {
+    let mut listing = tree.list(directory).unwrap();
+    let mut names: Vec<_> = std::iter::from_fn(|| listing.next().unwrap().map(|entry| entry.name)).collect();
+    names.sort();
+    names
+}
+
 #[test]
-fn a_name_that_is_not_utf8_fails_only_its_own_entry() {
-    use std::os::unix::ffi::OsStrExt as _;
+fn a_name_that_is_not_utf8_is_listed_under_a_name_that_no_other_entry_has() {
     let fixture = fixture(Access::Read);
-    fs::write(
-        fixture.host_path("inside").join(std::ffi::OsStr::from_bytes(b"\xff")),
-        "",
-    )
-    .unwrap();
-    fs::write(fixture.host_path("inside/two\nlines"), "").unwrap();
-    fs::write(fixture.host_path("inside").join("n".repeat(255)), "").unwrap();
-    let mut listing = fixture.tree.list("data").unwrap();
-    // `a.txt`, `sub` and the two new names that are UTF-8.
-    let readable_names = 4;
-    let (mut name_count, mut errors) = (0, Vec::new());
-    loop {
-        match listing.next() {
-            Ok(Some(_)) => name_count += 1,
-            Ok(None) => break,
-            Err(fault) => errors.push(code(fault)),
-        }
+    let inside = fixture.host_path("inside");
+    // The escaped name of the first file is the name of the second one.
+    for name in [&b"caf\xe9"[..], b"caf\\xE9", b"\xff", b"two\nlines", &[b'n'; 255]] {
+        fs::write(inside.join(OsStr::from_bytes(name)), "x").unwrap();
     }
-    assert_eq!(
-        (name_count, errors),
-        (readable_names, vec![ErrorCode::IllegalByteSequence])
+    let long = "n".repeat(255);
+    let names = [
+        "\\xFF",
+        "a.txt",
+        "caf\\xE9",
+        "caf\\xE9\\x00",
+        &long,
+        "sub",
+        "two\nlines",
+    ];
+    assert_eq!(names_in(&fixture.tree, "data"), names);
+    let staged = staged_tree(
+        fixture.folder.path(),
+        FsGrant::new(inside.clone(), Access::ReadWrite),
+        inside,
     );
+    assert_eq!(names_in(&staged, "data"), names);
+}
+
+#[test]
+fn an_entry_whose_name_is_not_utf8_can_only_be_looked_at() {
+    for is_staged in [false, true] {
+        let mut fixture = fixture(Access::ReadWrite);
+        let inside = fixture.host_path("inside");
+        let name = OsStr::from_bytes(b"caf\xe9");
+        fs::write(inside.join(name), "abc").unwrap();
+        fs::create_dir(inside.join(OsStr::from_bytes(b"\xff"))).unwrap();
+        fs::write(inside.join(OsStr::from_bytes(b"\xff/a")), "abc").unwrap();
+        if is_staged {
+            let grant = FsGrant::new(inside.clone(), Access::ReadWrite);
+            fixture.tree = staged_tree(&fixture.host_path("outside"), grant, inside.clone());
+        }
+        for path in ["data/caf\\xE9", "data/\\xFF", "data/\\xFF/a"] {
+            assert_eq!(fixture.working_operations(path), ["stat", "lstat"], "{path}");
+            assert_eq!(fixture.read(path).unwrap_err(), ErrorCode::IllegalByteSequence);
+        }
+        assert_eq!(fixture.tree.status("", "data/caf\\xE9", true).unwrap().stat().size, 3);
+        assert_eq!(fs::read(inside.join(name)).unwrap(), b"abc");
+    }
 }
 
 #[test]

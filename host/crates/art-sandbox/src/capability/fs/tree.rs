@@ -16,6 +16,7 @@ use super::overlay::{Overlay, StagingArea};
 use super::path::{GuestPath, strip_directory};
 use super::protected::ProtectedPlaces;
 use super::quota::Quota;
+use super::writes::{NotWritten, Writes};
 use crate::host_memory::{HostMemory, MAX_HOST_MEMORY_BYTES};
 
 /// The files of one call.
@@ -29,6 +30,8 @@ pub(crate) struct FileTree {
     overlays: Vec<Arc<Overlay>>,
     /// Where the grants of the call lead.
     bases: Vec<Arc<GrantBase>>,
+    /// The files that the call writes where changes are not staged.
+    pub(super) writes: Arc<Writes>,
     /// What the call has used of its grants, and for what.
     uses: Mutex<GrantUses>,
     /// The memory of the host for what the call lists and stages.
@@ -66,6 +69,7 @@ impl FileTree {
         let mut quotas: Vec<Arc<Quota>> = Vec::new();
         let mut overlays: Vec<Arc<Overlay>> = Vec::new();
         let mut mounts: Vec<Arc<Mount>> = Vec::new();
+        let writes = Arc::new(Writes::new(memory));
         for fs_right in &grants.fs {
             // There is a base for the grant of each right.
             let Some(base) = bases.iter().find(|base| base.belongs_to(&fs_right.grant)) else {
@@ -85,7 +89,8 @@ impl FileTree {
                 access,
                 ..fs_right.clone()
             };
-            mounts.push(Arc::new(Mount::new(fs_right, Arc::clone(base), quota, overlay)));
+            let (base, writes) = (Arc::clone(base), Arc::clone(&writes));
+            mounts.push(Arc::new(Mount::new(fs_right, base, quota, overlay, writes)));
         }
         // Of two rights with the same path, the one that allows more is found first.
         mounts.sort_by_key(|mount| std::cmp::Reverse((mount.guest_path().len(), mount.access())));
@@ -93,6 +98,7 @@ impl FileTree {
             mounts,
             overlays,
             bases,
+            writes,
             uses: Mutex::default(),
             memory: memory.clone(),
         }
@@ -115,8 +121,18 @@ impl FileTree {
     /// Returns what a path leads to. `access` is what the guest wants to do there. If the right that covers the path allows
     /// `access`, this is noted as a use of the grant. If the right does not allow it, the path is returned nevertheless, and the
     /// caller must refuse the operation. Fails if the path is neither covered by a right nor above one. The denial then names
-    /// `access`.
+    /// `access`, and if the guest names an entry whose name is not UTF-8.
     pub(super) fn target(&self, path: GuestPath, access: Access) -> Result<Target, Fault> {
+        let target = self.target_to_look_at(path, access)?;
+        match &target {
+            Target::Granted(granted) => granted.check_names(access)?,
+            Target::AboveRights(_) => {}
+        }
+        Ok(target)
+    }
+
+    /// Same as [`target`](Self::target), but accepts any name. The caller may only tell what is there.
+    pub(super) fn target_to_look_at(&self, path: GuestPath, access: Access) -> Result<Target, Fault> {
         let covering = self
             .mounts
             .iter()
@@ -192,6 +208,40 @@ impl FileTree {
             true => overlay.finish().map(drop),
             false => Ok(()),
         })
+    }
+
+    /// Ends the writes of the call: puts what it wrote in the place of its files, or drops it if `is_published` is false, because
+    /// the call was stopped.
+    ///
+    /// # Errors
+    /// Fails if a file could not be written.
+    pub(crate) fn finish_writes(&self, is_published: bool) -> Result<(), NotWritten> {
+        if is_published {
+            return self.writes.publish();
+        }
+        self.writes.discard();
+        Ok(())
+    }
+
+    /// Waits until what the call wrote is stored, so that [`finish_writes`](Self::finish_writes) and
+    /// [`finish_drafts`](Self::finish_drafts) are short. Yields after each piece of it.
+    pub(crate) async fn store(&self) {
+        self.writes.store().await;
+        for overlay in &self.overlays {
+            if let Err(error) = overlay.store().await {
+                tracing::warn!(%error, "staged contents cannot be stored");
+            }
+        }
+    }
+
+    /// Returns whether the call has written any file.
+    pub(crate) fn has_writes(&self) -> bool {
+        !self.writes.is_empty() || !self.overlays.is_empty()
+    }
+
+    /// Returns what the person should know about the writes of the call since the last time.
+    pub(crate) fn take_notes(&self) -> Vec<String> {
+        self.writes.take_notes()
     }
 
     /// Returns the denials of what the quotas of the grants and the memory of the host did not allow.

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
-use art_staging::PathState;
+use art_staging::{DigestReader, PathState};
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
@@ -15,6 +16,8 @@ use crate::capability::fs::base::OpenedBase;
 use crate::capability::fs::bindings::types::{DescriptorType, ErrorCode};
 use crate::capability::fs::fault::code_of_error;
 use crate::capability::fs::listing::{MAX_ENTRIES, type_of};
+use crate::capability::fs::name::guest_name;
+use crate::capability::fs::writes::is_own_name;
 
 /// The device, inode, size and times of a file, which show a change without reading the file.
 type Stamp = (u64, u64, u64, i64, i64, i64, i64);
@@ -89,36 +92,30 @@ impl HostFiles {
         Ok(file.into_std())
     }
 
-    /// Returns the digest of a file as it was when the call first opened it, and writes its contents to `copy` if that is given.
-    /// Returns [`PathState::Unclear`] if the file has changed since then, or changed while it was read. The commit of a change of
-    /// the file then fails with a conflict.
-    pub(super) fn digest(&mut self, path_in_dir: &str, mut copy: Option<&mut File>) -> Result<PathState> {
-        let code = |error: io::Error| code_of_error(&error);
-        let mut file = self.open_file(path_in_dir)?;
-        let mut hasher = blake3::Hasher::new();
-        let mut buffer = vec![0; 64 << 10];
-        loop {
-            let read = io::Read::read(&mut file, &mut buffer).map_err(code)?;
-            let bytes = buffer.get(..read).unwrap_or_default();
-            if bytes.is_empty() {
-                break;
-            }
-            hasher.update(bytes);
-            if let Some(copy) = copy.as_mut() {
-                io::Write::write_all(copy, bytes).map_err(code)?;
-            }
-        }
-        let now = Metadata::from_just_metadata(file.metadata().map_err(code)?);
-        let is_unchanged = self.stamps.get(path_in_dir) == Some(&stamp(&now));
+    /// Starts to read a file from its beginning to its end.
+    pub(super) fn start_reading(&mut self, path_in_dir: &str) -> Result<DigestReader> {
+        Ok(DigestReader::new(self.open_file(path_in_dir)?))
+    }
+
+    /// Returns the digest of a file that was read to its end, or [`PathState::Unclear`] if the file has changed since the call first
+    /// opened it. The commit of a change of the file then fails with a conflict.
+    pub(super) fn state_of_read_file(&self, path_in_dir: &str, reader: &DigestReader) -> Result<PathState> {
+        let metadata = reader.file().metadata().map_err(|error| code_of_error(&error))?;
+        let is_unchanged = self.is_unchanged(path_in_dir, &Metadata::from_just_metadata(metadata));
         Ok(if is_unchanged {
-            PathState::File(hasher.finalize().into())
+            PathState::File(reader.digest())
         } else {
             PathState::Unclear
         })
     }
 
+    /// Returns whether `now` is what a file was when the call first opened it.
+    pub(super) fn is_unchanged(&self, path_in_dir: &str, now: &Metadata) -> bool {
+        self.stamps.get(path_in_dir) == Some(&stamp(now))
+    }
+
     /// Returns the names and types of what is in a directory. A directory that the call created in the draft does not exist on
-    /// the host, and its list is empty. A name that is not UTF-8 is an error.
+    /// the host, and its list is empty. An entry whose name is not UTF-8 has its escaped name.
     pub(super) fn list(&self, path_in_dir: &str) -> Result<Vec<(String, DescriptorType)>> {
         let code = |error: io::Error| code_of_error(&error);
         let path = if path_in_dir.is_empty() { "." } else { path_in_dir };
@@ -130,13 +127,12 @@ impl HostFiles {
         let mut found = Vec::new();
         for entry in entries {
             let entry = entry.map_err(code)?;
-            let name = entry
-                .file_name()
-                .into_string()
-                .ok()
-                .ok_or(ErrorCode::IllegalByteSequence)?;
+            let name = guest_name(entry.file_name(), &self.dir, Path::new(path));
             if found.len() >= MAX_ENTRIES as usize {
                 return Err(ErrorCode::Overflow);
+            }
+            if is_own_name(&name) {
+                continue;
             }
             found.push((name, entry.file_type().map_or(DescriptorType::Unknown, type_of)));
         }

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io;
 
-use art_staging::{Draft, PathState};
+use art_staging::{DigestReader, Draft, PathState};
+use cap_std::fs::Metadata;
 
 use super::host_files::HostFiles;
 use super::{Found, Result, StagingArea};
@@ -11,6 +13,9 @@ use crate::capability::fs::base::OpenedBase;
 use crate::capability::fs::bindings::types::{DescriptorType, DirectoryEntry, ErrorCode};
 use crate::capability::fs::fault::code_of_error;
 use crate::capability::fs::quota::Quota;
+
+/// Maximum size of a file that is read in one piece, in bytes.
+const MAX_SMALL_BYTES: u64 = 1 << 20;
 
 /// The granted files and the draft, which are opened at the first use, and the changes of the call since then. Paths are relative
 /// to the directory that `host` has opened; the path of that directory itself is empty.
@@ -22,9 +27,30 @@ pub(super) struct OverlayState {
     changes: BTreeMap<String, StagedChange>,
     /// Length of the longest path so far.
     longest_path: usize,
+    /// The files of the host that were read because they are about to be changed.
+    read: BTreeMap<String, ReadFile>,
+    /// Why the last large file could not be read.
+    reading_error: Option<ErrorCode>,
 }
 
-/// Upper bound of the memory of a path that the call changed or opened, without its text, in bytes.
+/// A file of the host that was read to its end.
+#[derive(Debug)]
+struct ReadFile {
+    state: PathState,
+    /// The copy in the draft, if there is one.
+    copy: Option<(String, File)>,
+}
+
+/// The reading of a file of the host that is about to be changed, for its digest and, if the change keeps its content, for a copy in
+/// the draft.
+#[derive(Debug)]
+pub(in crate::capability::fs) struct Reading {
+    path_in_dir: String,
+    reader: DigestReader,
+    copy: Option<(String, File)>,
+}
+
+/// Upper bound of the memory of a path that the call changed, opened or read, without its text, in bytes.
 const PATH_BYTES: usize = 256;
 
 /// What the call has changed at one path.
@@ -46,6 +72,17 @@ pub(super) enum ChangeKind {
     Removed,
 }
 
+impl Reading {
+    /// Reads a piece of the file, and writes it to the copy. Returns its length, which is 0 at the end of the file.
+    pub(in crate::capability::fs) fn advance(&mut self) -> io::Result<usize> {
+        let piece = self.reader.read_piece()?;
+        if let Some((_, copy)) = &mut self.copy {
+            io::Write::write_all(copy, piece)?;
+        }
+        Ok(piece.len())
+    }
+}
+
 impl OverlayState {
     /// Opens a draft for the granted directory, or for the directory that contains the granted file.
     pub(super) fn open(base: OpenedBase, area: &StagingArea) -> Result<Self> {
@@ -57,12 +94,14 @@ impl OverlayState {
             draft: draft.ok().ok_or(ErrorCode::Io)?,
             changes: BTreeMap::new(),
             longest_path: 0,
+            read: BTreeMap::new(),
+            reading_error: None,
         })
     }
 
     /// Returns an upper bound of the memory of all paths that the call changed or opened, in bytes.
     pub(super) fn memory_bytes(&self) -> usize {
-        (self.changes.len() + self.host.opened()) * (PATH_BYTES + self.longest_path)
+        (self.changes.len() + self.host.opened() + self.read.len()) * (PATH_BYTES + self.longest_path)
     }
 
     /// Returns the draft and the change at each path.
@@ -78,6 +117,19 @@ impl OverlayState {
             (name, "") => Ok(name.to_owned()),
             _ => Err(ErrorCode::NotDirectory),
         }
+    }
+
+    /// Returns the names of the blobs that are part of the changes.
+    pub(super) fn blobs(&self) -> Vec<String> {
+        let blob = |change: &StagedChange| match &change.kind {
+            ChangeKind::WrittenFile(blob) => Some(blob.clone()),
+            _ => None,
+        };
+        self.changes.values().filter_map(blob).collect()
+    }
+
+    pub(super) fn draft(&mut self) -> &mut Draft {
+        &mut self.draft
     }
 
     /// Returns whether a directory is granted, and not a single file.
@@ -128,21 +180,87 @@ impl OverlayState {
             None => Ok(PathState::Nothing),
             Some(metadata) if metadata.is_dir() => Ok(PathState::Directory),
             Some(metadata) if !metadata.is_file() => Ok(PathState::Unclear),
-            Some(_) => self.host.digest(path_in_dir, None),
+            Some(metadata) => {
+                self.ensure_read(path_in_dir, &metadata, None)?;
+                Ok(match self.read.get(path_in_dir) {
+                    Some(read) if self.host.is_unchanged(path_in_dir, &metadata) => read.state,
+                    // The file was replaced after it was read.
+                    _ => PathState::Unclear,
+                })
+            }
         }
     }
 
-    /// Copies a file of the host into the draft, to be changed there. If `truncates` is set, creates an empty file in place of a
-    /// copy.
-    pub(super) fn copy_into_draft(&mut self, path_in_dir: &str, truncates: bool, quota: &Quota) -> Result<File> {
-        if !truncates {
-            let length = self.host.find(path_in_dir)?.map_or(0, |metadata| metadata.len());
-            quota.take_bytes(length)?;
+    /// Starts to read a large file of the host that is about to be changed, and to copy it into the draft if a quota for the copy is
+    /// given. Returns `None` for anything else: the change itself reads a small file.
+    pub(super) fn start_reading_large(&mut self, path_in_dir: &str, quota: Option<&Quota>) -> Result<Option<Reading>> {
+        match self.find(path_in_dir)? {
+            Found::OnHost(metadata) if metadata.is_file() && metadata.len() > MAX_SMALL_BYTES => {
+                let started = self.start_reading(path_in_dir, metadata.len(), quota);
+                // The change fails with this error.
+                self.reading_error = started.as_ref().err().copied();
+                started.map(Some)
+            }
+            _ => Ok(None),
         }
-        let (blob, mut file) = self.draft.new_blob().map_err(|error| code_of_error(&error))?;
-        let copy = (!truncates).then_some(&mut file);
-        // This reads the file once, for its digest and for the copy, if there is one.
-        let before = self.host.digest(path_in_dir, copy)?;
+    }
+
+    fn start_reading(&mut self, path_in_dir: &str, bytes: u64, quota: Option<&Quota>) -> Result<Reading> {
+        let reader = self.host.start_reading(path_in_dir)?;
+        let copy = match quota {
+            None => None,
+            Some(quota) => {
+                quota.take_bytes(bytes)?;
+                Some(self.draft.new_blob().map_err(|error| code_of_error(&error))?)
+            }
+        };
+        Ok(Reading {
+            path_in_dir: path_in_dir.to_owned(),
+            reader,
+            copy,
+        })
+    }
+
+    /// Notes what was read.
+    pub(super) fn finish_reading(&mut self, reading: Reading) -> Result<()> {
+        let state = self.host.state_of_read_file(&reading.path_in_dir, &reading.reader)?;
+        let copy = reading.copy;
+        self.read.insert(reading.path_in_dir, ReadFile { state, copy });
+        Ok(())
+    }
+
+    /// Reads a small file of the host. Fails for a large one that was not read before. If a quota is given, the file must be copied.
+    fn ensure_read(&mut self, path_in_dir: &str, metadata: &Metadata, quota: Option<&Quota>) -> Result<()> {
+        if let Some(read) = self.read.get(path_in_dir)
+            && (quota.is_none() || read.copy.is_some())
+        {
+            return Ok(());
+        }
+        if metadata.len() > MAX_SMALL_BYTES {
+            return Err(self.reading_error.take().unwrap_or(ErrorCode::Busy));
+        }
+        let mut reading = self.start_reading(path_in_dir, metadata.len(), quota)?;
+        // The file may grow while it is read, so the number of pieces is bounded.
+        for _ in 0..=MAX_SMALL_BYTES / DigestReader::PIECE_BYTES as u64 {
+            let bytes = reading.advance().map_err(|error| code_of_error(&error))?;
+            if bytes == 0 {
+                break;
+            }
+        }
+        self.finish_reading(reading)
+    }
+
+    /// Puts a file into the draft in place of a file of the host: a copy, or an empty file if `truncates` is set.
+    pub(super) fn copy_into_draft(&mut self, path_in_dir: &str, truncates: bool, quota: &Quota) -> Result<File> {
+        let metadata = self.host.find(path_in_dir)?.ok_or(ErrorCode::NoEntry)?;
+        self.ensure_read(path_in_dir, &metadata, (!truncates).then_some(quota))?;
+        let before = self.state_before(path_in_dir)?;
+        let (blob, file) = if truncates {
+            self.draft.new_blob().map_err(|error| code_of_error(&error))?
+        } else {
+            let copy = self.read.get_mut(path_in_dir).and_then(|read| read.copy.take());
+            copy.ok_or(ErrorCode::Io)?
+        };
         let kind = ChangeKind::WrittenFile(blob);
         self.changes
             .insert(path_in_dir.to_owned(), StagedChange { kind, before });

@@ -1,0 +1,75 @@
+//! The long parts of operations: what takes longer the larger a file is. They are done in pieces before the operation itself, and the
+//! call can be stopped after each piece.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use art_core::capability::Access;
+use art_core::intake::{Answer, FileAnswer};
+
+use super::Fault;
+use super::overlay::{Overlay, Reading};
+use super::path::GuestPath;
+use super::record::FsResult;
+use super::tree::{FileTree, Target};
+use crate::crossing::TooManyHostCalls;
+use crate::state::CallState;
+
+/// What an operation is about to do with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// It changes the file, which keeps a part of its content or gets another name.
+    Keeps,
+    /// It removes or replaces the content.
+    Replaces,
+}
+
+/// The long part of an operation on one file.
+#[derive(Debug)]
+pub(super) struct Work {
+    overlay: Arc<Overlay>,
+    reading: Reading,
+}
+
+impl FileTree {
+    /// Starts the long part of an operation on the file at a path relative to a directory of the guest. Returns `None` if there is
+    /// none. What is wrong with the path is left to the operation itself.
+    pub(super) fn start_work(&self, directory: &str, path: &str, use_: Use) -> Option<Work> {
+        let path = GuestPath::join(directory, path, Access::ReadWrite).ok()?;
+        let Target::Granted(granted) = self.target(path, Access::ReadWrite).ok()? else {
+            return None;
+        };
+        granted.check_writable().ok()?;
+        let (overlay, host_path): (&Arc<Overlay>, PathBuf) = granted.overlay()?;
+        let reading = overlay.start_reading(&host_path, use_ == Use::Keeps).ok()??;
+        Some(Work {
+            overlay: Arc::clone(overlay),
+            reading,
+        })
+    }
+}
+
+impl CallState {
+    /// Does work in pieces, lets other guests on the thread run after each piece, and charges the bytes to the call. In a replay,
+    /// the bytes come from the record instead.
+    pub(super) async fn do_work(&mut self, work: Option<Work>) -> FsResult<()> {
+        let Some(mut work) = work else { return Ok(()) };
+        let mut total = 0;
+        // After an error the work is not finished, and the operation fails.
+        while let Ok(bytes) = work.reading.advance() {
+            if bytes == 0 {
+                work.overlay.finish_reading(work.reading)?;
+                break;
+            }
+            total += bytes as u64;
+            self.meter.count_work(bytes as u64);
+            if self.meter.exceeds_limits(self.host_fuel()) {
+                self.outside.record(Answer::File(FileAnswer::Worked(total)));
+                return Err(Fault::Trap(wasmtime::Error::new(TooManyHostCalls)));
+            }
+            tokio::task::yield_now().await;
+        }
+        self.outside.record(Answer::File(FileAnswer::Worked(total)));
+        Ok(())
+    }
+}
