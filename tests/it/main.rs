@@ -60,6 +60,7 @@ mod http;
 mod ids;
 mod isolation;
 mod keyring;
+mod large_numbers;
 mod layering;
 mod lazy; // Tools that are loaded without being compiled.
 mod leading_out; // Links and paths that lead out of the granted folder.
