@@ -140,6 +140,14 @@ mod tests {
         with_added(policy, &AddCommandLine::try_parse_from(words).unwrap().args).unwrap()
     }
 
+    fn stored(policy: ToolPolicy) -> StoredGrants {
+        StoredGrants {
+            tool: "tool".to_owned(),
+            file: "tool".to_owned(),
+            policy,
+        }
+    }
+
     #[test]
     fn a_grant_of_the_same_path_replaces_the_earlier_one() {
         let folder = tempfile::tempdir().unwrap();
@@ -163,11 +171,9 @@ mod tests {
             (link.as_path(), target.as_path())
         );
         for written in [&link, &target, &folder.path().join("./target/../link/")] {
-            let revoked = [written.to_str().unwrap().to_owned()];
-            assert!(
-                without_revoked(policy.clone(), &revoked).unwrap().fs.is_empty(),
-                "{written:?}"
-            );
+            let mut granted = [stored(policy.clone())];
+            remove_revoked(&mut granted, &[written.to_str().unwrap().to_owned()]).unwrap();
+            assert!(granted[0].policy.fs.is_empty(), "{written:?}");
         }
     }
 
@@ -182,11 +188,7 @@ mod tests {
             "timeout_ms=60_000",
         ];
         let policy = add(ToolPolicy::default(), &options);
-        let mut granted = [StoredGrants {
-            tool: "tool".to_owned(),
-            file: "tool".to_owned(),
-            policy,
-        }];
+        let mut granted = [stored(policy)];
         assert!(remove_revoked(&mut granted, &["https://b.example/".to_owned()]).is_err());
         let revoked = ["https://a.example", "A", "timeout_ms"].map(str::to_owned);
         remove_revoked(&mut granted, &revoked).unwrap();
