@@ -9,6 +9,7 @@ use aho_corasick::{Anchored, MatchKind, PatternID};
 pub(super) use aho_corasick::automaton::StateID;
 
 use super::encodings::{Form, forms};
+use super::escapes::begins_escape;
 use super::{RedactorError, Secret};
 
 /// The forms of all secrets, as one automaton.
@@ -19,6 +20,8 @@ pub(super) struct Patterns {
     states: Vec<State>,
     /// For each form, the name of its secret if it is a canary.
     canaries: Vec<Option<String>>,
+    /// For each byte, whether it begins neither a form nor an escape.
+    begins_nothing: [bool; 256],
 }
 
 /// What is known of a state, which stands for the beginning of a form.
@@ -84,11 +87,16 @@ impl Patterns {
                 return Err(RedactorError::FormNotFound);
             }
         }
+        let begins_nothing = std::array::from_fn(|byte| {
+            u8::try_from(byte)
+                .is_ok_and(|byte| !begins_escape(byte) && automaton.next_state(Anchored::No, start, byte) == start)
+        });
         Ok(Self {
             automaton,
             start,
             states,
             canaries,
+            begins_nothing,
         })
     }
 
@@ -100,6 +108,17 @@ impl Patterns {
     #[inline]
     pub(super) fn next(&self, state: StateID, character: u8) -> StateID {
         self.automaton.next_state(Anchored::No, state, character)
+    }
+
+    /// Returns how many bytes at the beginning of a text leave the automaton in its first state and begin no escape.
+    pub(super) fn len_of_nothing(&self, bytes: &[u8]) -> usize {
+        let begins_something = |byte: &u8| {
+            !self
+                .begins_nothing
+                .get(usize::from(*byte))
+                .is_some_and(|nothing| *nothing)
+        };
+        bytes.iter().position(begins_something).unwrap_or(bytes.len())
     }
 
     /// Returns how many of the last characters are the beginning of a form.

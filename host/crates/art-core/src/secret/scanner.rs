@@ -78,7 +78,7 @@ impl Scanner {
             }
             let rest = bytes.get(self.position..).unwrap_or_default();
             let Some(byte) = rest.first() else { return };
-            let Ok(ways) = ways_to_read(rest, is_complete) else {
+            let Ok(ways) = ways_to_read(*byte, rest, is_complete) else {
                 return;
             };
             self.read_on(patterns, *byte, &ways, found);
@@ -88,7 +88,14 @@ impl Scanner {
     /// Reads bytes that can be read in one way only.
     fn read_plain<'a>(&mut self, patterns: &'a Patterns, bytes: &[u8], found: &mut Vec<FoundSecret<'a>>) {
         let mut state = self.state;
-        for byte in bytes.get(self.position..).unwrap_or_default() {
+        while let Some(byte) = bytes.get(self.position) {
+            if state == patterns.start() {
+                let skipped = patterns.len_of_nothing(bytes.get(self.position..).unwrap_or_default());
+                self.position += skipped;
+                if skipped > 0 {
+                    continue;
+                }
+            }
             let may_be_ignored = is_separator(*byte) && patterns.after_separator(state) != patterns.start();
             if begins_escape(*byte) || may_be_ignored {
                 break;
@@ -103,7 +110,8 @@ impl Scanner {
     }
 
     /// Reads one byte in the plain reading, and what begins with it in all others.
-    fn read_on<'a>(&mut self, patterns: &'a Patterns, byte: u8, ways: &[Written], found: &mut Vec<FoundSecret<'a>>) {
+    fn read_on<'a>(&mut self, patterns: &'a Patterns, byte: u8, ways: &Ways, found: &mut Vec<FoundSecret<'a>>) {
+        let ways = ways.as_slice();
         let plain = Reading {
             position: self.position,
             state: self.state,
@@ -121,7 +129,7 @@ impl Scanner {
             forks.extend(
                 ways.iter()
                     .filter(|way| way.len > 1)
-                    .map(|way| reading.with_character(patterns, *way)),
+                    .filter_map(|way| reading.with_character(patterns, *way)),
             );
             let separators = ways.iter().filter(|way| is_separator(way.character));
             forks.extend(separators.filter_map(|way| reading.with_separator(patterns, *way)));
@@ -197,10 +205,15 @@ impl Scanner {
 }
 
 impl Reading {
-    fn with_character(&self, patterns: &Patterns, way: Written) -> Self {
+    /// Returns the reading that goes on with a character, or `None` if it has nothing of a secret then: the plain reading finds
+    /// what begins after this character.
+    fn with_character(&self, patterns: &Patterns, way: Written) -> Option<Self> {
+        if patterns.next(self.state, way.character) == patterns.start() {
+            return None;
+        }
         let mut reading = self.clone();
         reading.read(patterns, way);
-        reading
+        Some(reading)
     }
 
     /// Returns the reading that ignores a separator, or `None` if it is not within an encoded form.
@@ -252,21 +265,40 @@ impl Reading {
     }
 }
 
-/// Returns the ways to read the character at the start of `rest`, of which the plain one is the first.
-fn ways_to_read(rest: &[u8], is_complete: bool) -> Result<Vec<Written>, Incomplete> {
-    let plain = rest.first().map(|byte| Written {
-        character: *byte,
+/// The ways to read a character, of which the plain one is the first.
+struct Ways {
+    ways: [Written; MAX_LAYERS + 1],
+    count: usize,
+}
+
+impl Ways {
+    fn as_slice(&self) -> &[Written] {
+        self.ways.get(..self.count).unwrap_or_default()
+    }
+}
+
+/// Returns the ways to read the character at the start of `rest`, which begins with `byte`.
+fn ways_to_read(byte: u8, rest: &[u8], is_complete: bool) -> Result<Ways, Incomplete> {
+    let plain = Written {
+        character: byte,
         len: 1,
-    });
-    let mut ways: Vec<_> = plain.into_iter().collect();
-    if !rest.first().is_some_and(|byte| begins_escape(*byte)) {
-        return Ok(ways);
+    };
+    let mut found = Ways {
+        ways: [plain; MAX_LAYERS + 1],
+        count: 1,
+    };
+    if !begins_escape(byte) {
+        return Ok(found);
     }
     for layers in 1..=MAX_LAYERS {
         let way = read_character(rest, layers, is_complete)?;
-        ways.extend(way.filter(|way| ways.last() != Some(way)));
+        let is_new = |way: &Written| found.as_slice().last() != Some(way);
+        if let (Some(way), Some(place)) = (way.filter(is_new), found.ways.get_mut(found.count)) {
+            *place = way;
+            found.count += 1;
+        }
     }
-    Ok(ways)
+    Ok(found)
 }
 
 /// Adds the secrets whose forms end in a state. `len_of` returns the number of bytes of the last characters.
