@@ -15,6 +15,7 @@ mod guest_tool_system;
 mod handmade;
 mod harness;
 mod home;
+mod home_files;
 mod http_server;
 mod overrunning; // Guests for `overrun`.
 #[path = "../program.rs"]

@@ -141,6 +141,94 @@ fn a_secret_reaches_the_server_and_nothing_else() {
     assert_eq!(files_containing(home.dir.path(), SECRET_VALUE), [""; 0]);
 }
 
+/// A secret in which each encoder changes something.
+const AWKWARD_VALUE: &str = "pa/s\"w\\rd!*'()=%41";
+
+#[test]
+fn a_secret_comes_back_in_no_encoding() {
+    let home = home();
+    let set = home.art_with_input(&["secret", "set", "KEY"], AWKWARD_VALUE);
+    assert_eq!(set.code(), 0, "{set}");
+    for echoed in [
+        AWKWARD_VALUE,
+        // JSON: with escapes in any mixture, also of a text in a text.
+        r#"pa/s\"w\\rd!*'()=%41"#,
+        r#"\u0070\u0061\/s\u0022w\u005Crd!*'()\u003d%41"#,
+        r#"pa/s\\\"w\\\\rd!*'()=%41"#,
+        // Percent encoding: that of `encodeURI`, which keeps `/`, that of `encodeURIComponent`, which keeps `!*'()`, of all bytes,
+        // in lower case, and twice.
+        "pa/s%22w%5Crd!*'()=%2541",
+        "pa%2Fs%22w%5Crd!*'()%3D%2541",
+        "%70%61%2f%73%22%77%5c%72%64%21%2a%27%28%29%3d%25%34%31",
+        "pa%252Fs%2522w%255Crd%2521%252A%2527%2528%2529%253D%252541",
+        // HTML.
+        "pa&#x2F;s&quot;w&#92;rd!*&#39;()&#61;%41",
+        // Base64 of `user:` with the secret: in one line, in lines, in lines of a JSON text, and for URLs without padding.
+        "dXNlcjpwYS9zIndccmQhKicoKT0lNDE=",
+        "dXNlcjpwYS9z\r\n    IndccmQhKico\r\n    KT0lNDE=\r\n",
+        r"dXNlcjpwYS9z\r\nIndccmQhKico\r\nKT0lNDE\u003d\r\n",
+        "dXNlcjpwYS9zIndccmQhKicoKT0lNDE",
+        // Hexadecimal: in upper case, and with separators.
+        "70612F7322775C7264212A2728293D253431",
+        "70:61:2f:73:22:77:5c:72:64:21:2a:27:28:29:3d:25:34:31",
+    ] {
+        let body = format!("<{echoed}>");
+        let server = HttpServer::start(move |_| response(200, &[], body.as_bytes()));
+        grant(&home, &server);
+        let called = fetch(&home, &json!({"url": server.url("/")}));
+        let page = called.json()["result"]["output"]["text"].as_str().map(str::to_owned);
+        let page = page.unwrap_or_else(|| panic!("{echoed}: {called}"));
+        assert!(page.contains("«secret»"), "{echoed}: {page}");
+        assert!(page.len() < 30, "{echoed}: {page}");
+    }
+}
+
+#[test]
+fn a_request_with_a_secret_does_not_leave_its_grant() {
+    let (home, server) = (home(), echo_server());
+    grant_url(&home, &server.url("/api"));
+    let refused = |arguments: Value, reason: &str| {
+        let called = fetch(&home, &arguments);
+        assert_eq!(called.json()["result"]["code"], "PERMISSION_DENIED", "{called}");
+        assert!(called.stdout().contains(reason), "{called}");
+    };
+    for header in [
+        "X-HTTP-Method-Override",
+        "X-Original-URL",
+        "X-Rewrite-URL",
+        "x_original_url",
+        "X-Forwarded-Host",
+    ] {
+        let name = header.to_ascii_lowercase();
+        let arguments = json!({"url": server.url("/api"), "headers": {header: "/admin"}});
+        refused(
+            arguments,
+            &format!("the header `{name}` can make the server answer another request"),
+        );
+    }
+    for (path, reason) in [
+        ("/api/..;/admin", "its path has `..;`"),
+        ("/api/%252e%252e/admin", "its path has `%252e%252e`"),
+        ("/api/..%2fadmin", "its path has `..%2fadmin`"),
+        (
+            "/api/a%2Fb",
+            "its path has `%2F`, which is sent only where a grant covers the whole host",
+        ),
+        ("/api?_method=DELETE", "the parameter `_method` of the query"),
+    ] {
+        refused(json!({"url": server.url(path)}), reason);
+    }
+    assert_eq!(server.requests(), [""; 0]);
+    grant(&home, &server);
+    let called = fetch(&home, &json!({"url": server.url("/a%2Fb")}));
+    assert_eq!(called.code(), 0, "{called}");
+    assert!(
+        server.requests().pop().unwrap().starts_with("GET /a%2Fb "),
+        "{:?}",
+        server.requests()
+    );
+}
+
 #[test]
 fn a_secret_is_in_no_trace_and_in_no_backtrace() {
     let (home, server) = (home(), echo_server());

@@ -360,3 +360,29 @@ fn an_ambiguous_or_empty_prefix_of_a_run_is_refused() {
     }
     assert!(scene.is_unchanged());
 }
+
+#[test]
+fn staged_changes_of_a_deleted_conversation_are_dropped_and_named() {
+    let scene = Scene::new();
+    let kept = scene.stage_changes();
+    let run = scene.stage_changes();
+    let runs = scene.art(&["--json", "runs", "list"]).json();
+    let is_run = |listed: &&Value| listed["traceId"] == run.as_str();
+    let thread = runs.as_array().unwrap().iter().find(is_run).unwrap()["threadId"].clone();
+    let deleted = scene.art(&["thread", "delete", thread.as_str().unwrap()]);
+    assert_eq!(deleted.code(), 0, "{deleted}");
+    assert!(deleted.stderr().contains("dropped its staged change of"), "{deleted}");
+    assert!(deleted.stderr().contains("new/deep/c.txt"), "{deleted}");
+    let waiting = scene.waiting_change_sets();
+    let runs: Vec<_> = waiting
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|set| set["run"].clone())
+        .collect();
+    assert!(
+        !runs.contains(&Value::from(run)) && runs.contains(&Value::from(kept)),
+        "{waiting}"
+    );
+    assert!(scene.is_unchanged());
+}
