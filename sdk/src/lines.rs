@@ -152,7 +152,13 @@ impl<'a> Lines<'a> {
             ending = replaced.or(ending);
             let given = new.ending(line);
             if !given.is_empty() {
-                text.push_str(ending.unwrap_or(given));
+                let ending = ending.unwrap_or(given);
+                // After a lone CR, an LF would not end the empty line but make one ending of both.
+                text.push_str(if ending == "\n" && text.ends_with('\r') {
+                    "\r\n"
+                } else {
+                    ending
+                });
             }
         }
     }
