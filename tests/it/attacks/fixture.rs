@@ -249,6 +249,7 @@ fn handmade(parts: &HandmadeParts) -> Handmade<'_> {
 /// Returns the path of the component that is built from the guest with this name.
 fn guest_component(guest: &str) -> &'static str {
     match guest {
+        "fills" => components::FILLS,
         "hostile" => components::HOSTILE,
         "files" => components::FILES,
         "fetches" => components::FETCHES,

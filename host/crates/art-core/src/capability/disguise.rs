@@ -172,6 +172,10 @@ pub(super) fn replaced_request<'a>(headers: impl Iterator<Item = &'a str>, query
 /// servers do not tell `_` from `-`.
 fn replaces_request(header: &str) -> bool {
     let name = header.to_ascii_lowercase().replace('_', "-");
+    // `host` itself has the granted host: the sender writes it, and no tool can.
+    if name == "host" {
+        return false;
+    }
     let name = name.strip_prefix("x-").unwrap_or(&name);
     REPLACING_HEADERS.contains(&name)
         || REPLACING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
