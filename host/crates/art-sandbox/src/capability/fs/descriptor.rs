@@ -47,7 +47,7 @@ pub(super) enum Content {
     /// In a part, which takes the place of the file when the call has ended.
     Part(OpenPart),
     /// On the host.
-    OnHost(HostFile),
+    OnHost(Box<HostFile>),
 }
 
 /// A file of the host that a call has opened. If the call writes the file, its content is in a part from then on.

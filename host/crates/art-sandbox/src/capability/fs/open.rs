@@ -260,14 +260,14 @@ fn host_descriptor(
     entry: Option<Entry>,
     in_place: bool,
 ) -> Descriptor {
-    let content = Content::OnHost(HostFile {
+    let content = Content::OnHost(Box::new(HostFile {
         file: file.into_std(),
         id: identity(metadata),
         writes: Arc::clone(&granted.mount.writes),
         target: entry.map(|entry| (entry, granted.path.as_str().to_owned())),
         part: OnceLock::new(),
         in_place: AtomicBool::new(in_place),
-    });
+    }));
     let may_set_times = granted.mount.access().may_write();
     file_descriptor(granted, opening, content, may_set_times)
 }
