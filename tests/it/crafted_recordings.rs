@@ -104,7 +104,7 @@ fn an_endless_loop_with_the_limits_of_a_file_ends_at_the_limits_of_this_host() {
 
 #[test]
 fn a_call_that_needs_the_limits_of_a_file_is_not_run_to_its_end() {
-    for attack in ["log_lines", "clock", "grow"] {
+    for attack in ["log_lines", "grow"] {
         let mut exported = Exported::of_call(
             "hostile",
             components::HOSTILE,

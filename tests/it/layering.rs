@@ -25,7 +25,7 @@ const PACKAGES: &[Package] = &[
     package("art-core", "host/crates/art-core", Some(&[])),
     package("art-files", "host/crates/art-files", Some(&[])),
     package("art-agent", "host/crates/art-agent", Some(&["art-core"])),
-    package("art-tools", "host/crates/art-tools", Some(&["art-core"])),
+    package("art-tools", "host/crates/art-tools", Some(&["art-core", "art-files"])),
     package(
         "art-sandbox",
         "host/crates/art-sandbox",

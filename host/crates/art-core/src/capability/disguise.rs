@@ -85,7 +85,7 @@ fn separator_at(text: &str) -> Option<&str> {
     for _ in 0..MAX_DECODINGS {
         let escape = text.get(..end).unwrap_or(text);
         match text.get(end - 2..end).and_then(hexadecimal) {
-            // No character begins with the bytes C0 and C1, but some decoders read them as the beginning of an ASCII character.
+            // No character begins with the bytes `0xc0` and `0xc1`, but some decoders read them as the beginning of an ASCII character.
             Some(b'/' | b'\\' | 0xc0 | 0xc1) => return Some(escape),
             Some(b'%') => end += 2,
             Some(_) => return None,
