@@ -24,7 +24,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use addresses::is_public;
-pub use authority::{Authority, BaseDirs};
+pub use authority::{Authority, BaseDirs, SYSTEM_DIRECTORIES};
 pub use denial::{Denial, MAX_DENIALS, revoke_command};
 pub use fs::{FsGrant, PathProblem, guest_path};
 pub use grants::{CallGrants, FsRight, HttpRight, LinkSet};

@@ -28,7 +28,19 @@ pub struct BaseDirs {
     pub protected: Vec<(PathBuf, &'static str)>,
 }
 
+/// Directories that belong to the operating system.
+pub const SYSTEM_DIRECTORIES: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
+
 impl BaseDirs {
+    /// Returns the directories that every host has: none but those of the system, which are protected.
+    pub(super) fn of_system() -> Self {
+        let protected = SYSTEM_DIRECTORIES.iter();
+        Self {
+            protected: protected.map(|path| (path.into(), "files of the system")).collect(),
+            ..Self::default()
+        }
+    }
+
     /// Returns why a path cannot be granted to any tool, such as `it is or lies in files of the system`, or `None` if it can be
     /// granted. Hidden directories of the home directory cannot. The path is compared as text, part by part.
     #[must_use]

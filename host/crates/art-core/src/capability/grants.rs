@@ -186,8 +186,8 @@ impl CallGrants {
                 "it is granted, but the manifest of the tool requests less, such as only the paths in the arguments, or only reading",
             );
         }
-        // Whether the path may be granted at all is not said here: it depends on this host, and a replay elsewhere has the same text.
-        let denial = Denial::of_path(&self.tool, &shown, access);
+        // The host's own folders are not named here: they depend on this host, and a replay elsewhere has the same text.
+        let denial = BaseDirs::of_system().denial_of_path(&self.tool, &path, access);
         self.without_command_if_unrequested(denial)
     }
 

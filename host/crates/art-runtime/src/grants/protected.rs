@@ -2,12 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use art_core::capability::BaseDirs;
+use art_core::capability::{BaseDirs, SYSTEM_DIRECTORIES};
 
 use crate::config::Config;
-
-/// Directories that belong to the operating system.
-const SYSTEM_DIRECTORIES: [&str; 5] = ["/proc", "/sys", "/dev", "/run", "/boot"];
 
 /// The paths that cannot be granted: those of the host itself, those of the system, and hidden ones in the person's home
 /// directory.
