@@ -27,7 +27,7 @@ impl Scene {
         let home = Home::empty();
         home.add("reads_file", components::READS_FILE);
         for (name, path) in components::PLUGINS {
-            if ["file_read", "http_fetch"].contains(&name) {
+            if ["file_read", "http_fetch"].contains(name) {
                 home.add(name, path);
             }
         }
