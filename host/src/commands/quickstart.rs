@@ -1,4 +1,4 @@
-//! `art quickstart`: builds the first-party tools, checks this machine and answers a sample question.
+//! `art quickstart`: checks this machine, answers a sample question and builds the first-party tools.
 
 use std::fs;
 use std::path::Path;
@@ -18,6 +18,10 @@ use crate::render;
 /// The sample question: two steps, one of which depends on the other.
 const QUESTION: &str = "What is 17.5% of 2340, and what is that divided by 7?";
 
+/// The tool that answers [`QUESTION`]. It is built first: the answer does not wait for the other tools, some of which have
+/// large libraries.
+const SAMPLE_TOOL: &str = "calculator";
+
 pub(super) fn quickstart(global: &GlobalOptions) -> Result<Exit, CommandError> {
     let root = checkout::find_root()?;
     let mut config = load_config(global)?;
@@ -26,27 +30,34 @@ pub(super) fn quickstart(global: &GlobalOptions) -> Result<Exit, CommandError> {
     if user_folder.is_some() {
         config.plugins.value = root.join("plugins");
     }
-    render::note("1/4 installing the compilation targets for tools");
+    let (first, others): (Vec<_>, Vec<_>) = checkout::FIRST_PARTY_TOOLS
+        .into_iter()
+        .partition(|name| *name == SAMPLE_TOOL);
+    render::note("1/5 installing the compilation targets for tools");
     Target::ALL.into_iter().try_for_each(Target::install_if_missing)?;
-    let count = checkout::FIRST_PARTY_TOOLS.len();
-    render::note(&format!(
-        "2/4 building the {count} first-party tools with their libraries (the next time only what changed)"
-    ));
-    build_tools(&config, &root, user_folder.as_deref())?;
-    render::note("3/4 checking this machine");
+    render::note(&format!("2/5 building the tool `{SAMPLE_TOOL}`"));
+    build_tools(&config, &root, &first, user_folder.as_deref())?;
+    render::note("3/5 checking this machine");
     doctor::check_for_quickstart(&config)?;
-    render::note(&format!("4/4 asking a sample question: {QUESTION}"));
+    render::note(&format!("4/5 asking a sample question: {QUESTION}"));
     let question = Question {
         query: QUESTION.to_owned(),
         ..Question::default()
     };
-    run::open_and_carry_out(global, config, run::Request::Ask(Box::new(question)))
+    let answered = run::open_and_carry_out(global, config.clone(), run::Request::Ask(Box::new(question)))?;
+    render::note(&format!(
+        "5/5 building the other {} tools with their libraries (the next time only what changed)",
+        others.len()
+    ));
+    build_tools(&config, &root, &others, user_folder.as_deref())?;
+    note_folders(&config.plugins.value, user_folder.as_deref());
+    Ok(answered)
 }
 
-/// Builds the tools of the checkout in `root` into the plugins folder, and copies them to `user_folder` if it is given.
-fn build_tools(config: &Config, root: &Path, user_folder: Option<&Path>) -> Result<(), CommandError> {
+/// Builds tools of the checkout in `root` into the plugins folder, and copies them to `user_folder` if it is given.
+fn build_tools(config: &Config, root: &Path, names: &[&str], user_folder: Option<&Path>) -> Result<(), CommandError> {
     let sandbox = open_sandbox(config)?;
-    let folders = checkout::FIRST_PARTY_TOOLS.map(|name| root.join("plugins").join(name));
+    let folders: Vec<_> = names.iter().map(|name| root.join("plugins").join(name)).collect();
     let mut installed = Vec::new();
     build(&sandbox, &folders, &config.plugins.value, |tool| {
         installed.push(tool.path);
@@ -56,14 +67,18 @@ fn build_tools(config: &Config, root: &Path, user_folder: Option<&Path>) -> Resu
     if let Some(folder) = user_folder {
         installed.iter().try_for_each(|path| copy_atomically(path, folder))?;
     }
-    render::note(&format!("    installed in `{}`", config.plugins.value.display()));
+    Ok(())
+}
+
+/// Prints in which folders the tools are.
+fn note_folders(plugins: &Path, user_folder: Option<&Path>) {
+    render::note(&format!("    installed in `{}`", plugins.display()));
     if let Some(folder) = user_folder {
         let folder = folder.display();
         render::note(&format!(
             "    and in `{folder}`, where `art` finds them outside this checkout"
         ));
     }
-    Ok(())
 }
 
 /// Copies a component into `folder`, so that nobody finds it there incomplete.
