@@ -124,5 +124,8 @@ fn append(before: &str, text: &str) -> String {
         added.insert(0, '\n');
     }
     let end = before.len();
-    format!("{mark}{}", Lines::of(before).replace(&[end..end], &added))
+    format!(
+        "{mark}{}",
+        Lines::of(before).replace(std::slice::from_ref(&(end..end)), &added)
+    )
 }

@@ -88,10 +88,10 @@ fn encode(value: &str, around: &str, styles: &[u8]) -> Vec<String> {
         json_in_styles(value, styles),
         percent_in_styles(value, styles),
         form,
-        utf8_percent_encode(value, &NON_ALPHANUMERIC).to_string(),
+        utf8_percent_encode(value, NON_ALPHANUMERIC).to_string(),
         utf8_percent_encode(value, &ENCODE_URI).to_string(),
         utf8_percent_encode(value, &ENCODE_URI_COMPONENT).to_string(),
-        utf8_percent_encode(&quoted(&data), &NON_ALPHANUMERIC).to_string(),
+        utf8_percent_encode(&quoted(&data), NON_ALPHANUMERIC).to_string(),
         hex::encode(&data),
         hex::encode_upper(&data),
         in_lines(&hex::encode(&data), 2, ":"),
@@ -104,12 +104,12 @@ fn encode(value: &str, around: &str, styles: &[u8]) -> Vec<String> {
         in_lines(&base64, 64, "\n"),
         in_lines(&base64, 7, "\r\n    "),
         in_lines(&base64, 1, "\n\t"),
-        utf8_percent_encode(&base64, &NON_ALPHANUMERIC).to_string(),
+        utf8_percent_encode(&base64, NON_ALPHANUMERIC).to_string(),
         json_in_styles(&base64, styles),
     ];
     texts.push(quoted(&data_encoding::BASE64_MIME.encode(data.as_bytes())));
     texts.push(quoted(&in_lines(&base64, 5, "\r\n\t")));
-    texts.push(utf8_percent_encode(&in_lines(&base64, 5, "\r\n"), &NON_ALPHANUMERIC).to_string());
+    texts.push(utf8_percent_encode(&in_lines(&base64, 5, "\r\n"), NON_ALPHANUMERIC).to_string());
     texts
 }
 
