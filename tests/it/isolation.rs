@@ -109,11 +109,12 @@ async fn assert_cancelled(attack: &str) {
     assert!(outcome.usage.wall_us > 0, "{:?}", outcome.usage);
 }
 
-/// The host may stop a cancelled call before the tool asks again, so the test makes up to 20 calls.
+/// The host may stop a cancelled call before the tool asks again, and does so often on a busy machine. The test makes calls until
+/// one asks in time, and fails only if none of a thousand does.
 #[tokio::test]
 async fn a_tool_can_ask_whether_its_call_was_cancelled() {
     let hostile = guest(components::HOSTILE);
-    for _ in 0..20 {
+    for _ in 0..1000 {
         let cancel = CancellationToken::new();
         let arguments = json!({"attack": "until_cancelled"});
         let call = call_with_cancel(&hostile, arguments, Limits::EXECUTE, cancel.clone());
