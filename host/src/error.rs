@@ -117,6 +117,7 @@ impl From<RuntimeError> for CommandError {
                 in_one_line(&error)
             )),
             RuntimeError::Store(error @ StoreError::Io { .. }) => Self::Home(error),
+            RuntimeError::Staging(error) => Self::Staging(error),
             error => Self::Runtime(error),
         }
     }

@@ -7,7 +7,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rusqlite::Connection;
+use tempfile::TempDir;
 
+use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
@@ -60,6 +62,52 @@ fn removing_a_secret_leaves_nothing_of_it_even_if_an_earlier_command_was_killed(
     let set = home.art_with_input(&["secret", "set", "OTHER"], "hunter3hunter3");
     assert_eq!(set.code(), 0, "{set}");
     assert_eq!(names(&folder), ["secrets.toml"]);
+}
+
+/// Makes a grant or a standing approval and kills the process before a new file gets its name. Returns the folder of the file.
+fn kill_while_a_file_is_written(home: &Home, args: &[&str], file: &str, folder: &str) -> std::path::PathBuf {
+    let mut command = home.command(args);
+    command
+        .env("ART_TEST_STOP_BEFORE_RENAME", file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    assert_eq!(command.status().unwrap().code(), None, "the process was not killed");
+    let folder = home.dir.path().join(folder);
+    assert_eq!(new_files(&folder).len(), 1);
+    folder
+}
+
+/// Returns the names of the files that were not completed.
+fn new_files(folder: &Path) -> Vec<String> {
+    names(folder).into_iter().filter(|name| name.starts_with('.')).collect()
+}
+
+#[test]
+fn a_start_and_the_next_change_remove_what_a_killed_command_has_left_of_a_grant() {
+    let home = Home::new();
+    home.add("reads_file", components::READS_FILE);
+    let digest = blake3::hash(&fs::read(components::READS_FILE).unwrap()).to_hex();
+    let granted = TempDir::new().unwrap();
+    let grant = ["grant", "add", "reads_file", "--read", granted.path().to_str().unwrap()];
+    let kill = || kill_while_a_file_is_written(&home, &grant, &format!("{digest}.toml"), "grants");
+    let folder = kill();
+    assert_eq!(calculate(&home).code(), 0);
+    assert_eq!(names(&folder), [""; 0]);
+    kill();
+    assert_eq!(home.art(&grant).code(), 0);
+    assert_eq!(new_files(&folder), [""; 0]);
+    assert!(!names(&folder).is_empty());
+}
+
+/// A file that `art` has not completed has this name until it is complete. No process has the identifier 0.
+#[test]
+fn a_start_removes_what_a_killed_command_has_left_of_a_standing_approval() {
+    let home = Home::new();
+    let folder = home.dir.path().join("approvals");
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join(".art-new-0-1"), "{").unwrap();
+    assert_eq!(calculate(&home).code(), 0);
+    assert_eq!(names(&folder), [""; 0]);
 }
 
 #[test]

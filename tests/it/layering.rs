@@ -54,6 +54,7 @@ const PACKAGES: &[Package] = &[
             "art-model",
             "art-sandbox",
             "art-sdk-macros",
+            "art-staging",
             "art-store",
             "art-tools",
         ]),

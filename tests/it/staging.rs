@@ -386,3 +386,30 @@ fn staged_changes_of_a_deleted_conversation_are_dropped_and_named() {
     );
     assert!(scene.is_unchanged());
 }
+
+#[test]
+fn a_deletion_that_is_killed_leaves_no_staged_changes_without_their_conversation() {
+    let scene = Scene::new();
+    let run = scene.stage_changes();
+    let runs = || scene.art(&["--json", "runs", "list"]).json();
+    let is_run = |listed: &&Value| listed["traceId"] == run.as_str();
+    let thread = runs().as_array().unwrap().iter().find(is_run).unwrap()["threadId"].clone();
+    let delete = ["thread", "delete", thread.as_str().unwrap()];
+    // The writes to the database one after the other, until the deletion is not killed any more.
+    for write in 1..10 {
+        let mut deletion = scene.home.command(&delete);
+        let ended = deletion
+            .env("ART_TEST_STOP_AT", format!("before_commit:{write}"))
+            .output()
+            .unwrap();
+        if ended.status.success() {
+            assert!(write > 2, "the deletion was not killed");
+            assert!(runs().as_array().unwrap().is_empty());
+            assert_eq!(scene.waiting_change_sets(), json!([]));
+            return;
+        }
+        let has_run = runs().as_array().unwrap().iter().any(|listed| is_run(&listed));
+        assert!(has_run, "write {write}");
+    }
+    panic!("the deletion never ended");
+}

@@ -6,8 +6,8 @@ use art_core::agent::ThreadConfig;
 use art_core::text::printable;
 use art_runtime::compose::{open_store, open_store_read_only};
 use art_runtime::config::Config;
-use art_staging::Staging;
-use art_store::{MessageOptions, Owner, Store, ThreadFilter};
+use art_runtime::deletion::delete_thread;
+use art_store::{MessageOptions, Store, ThreadFilter};
 use serde_json::json;
 
 use super::{ids, load_config};
@@ -91,32 +91,11 @@ async fn change_settings(
     Ok(Exit::Success)
 }
 
-/// Deletes a conversation and the changes that its runs have staged, which would belong to nobody any more.
+/// Deletes a conversation and the changes that its runs have staged.
 async fn delete(global: &GlobalOptions, config: &Config, typed: &str) -> Result<Exit, CommandError> {
     let store = open_store(config)?;
     let id = &ids::resolve_thread(store.as_ref(), &global.owner(), typed).await?;
-    let staging = config.staging().filter(|folder| folder.exists());
-    let staging = staging.map(|folder| Staging::open(&folder)).transpose()?;
-    let mut staged = Vec::new();
-    for set in staging
-        .iter()
-        .map(Staging::list)
-        .collect::<Result<Vec<_>, _>>()?
-        .concat()
-    {
-        let run = store.find_run(&set.origin.run, &Owner::Anyone).await?;
-        staged.extend(run.filter(|run| run.thread_id == *id).map(|_| set));
-    }
-    if !store.delete_thread(id).await? {
-        return Err(CommandError::no_thread(id));
-    }
-    let mut dropped = Vec::new();
-    for (staging, set) in staging
-        .iter()
-        .flat_map(|staging| staged.iter().map(move |set| (staging, set)))
-    {
-        dropped.extend(staging.discard(set, &[])?);
-    }
+    let dropped = delete_thread(store.as_ref(), config.staging().as_deref(), id).await?;
     if global.json {
         render::json(&json!({"deleted": id, "droppedChanges": dropped}));
     } else {

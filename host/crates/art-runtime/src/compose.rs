@@ -26,7 +26,7 @@ use crate::error::{RuntimeError, in_one_line};
 use crate::grants::{GrantFiles, ProtectedPaths};
 use crate::plugins::{LoadedFolder, OnCompileProgress, RefusedFile, UnreadGrants, load_folder};
 use crate::reload::{FolderWatch, Reload, Reloader};
-use crate::secrets::SecretStore;
+use crate::secrets::{SecretStore, remove_left_behind};
 
 /// The tools of the plugins folder and of the program that embeds the host. A toolbox needs neither a store nor a model.
 #[derive(Debug)]
@@ -295,6 +295,9 @@ pub fn in_memory_store() -> Arc<dyn Store> {
 /// Fails if a WebAssembly engine or a thread cannot be created, the cache directory is not private, or the secrets cannot be
 /// opened.
 pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
+    for folder in [&config.grants, &config.standing_approvals] {
+        remove_left_behind(folder);
+    }
     let defaults = SandboxConfig::default();
     Ok(Sandbox::new(&SandboxConfig {
         workers: config.workers.value.unwrap_or(defaults.workers),

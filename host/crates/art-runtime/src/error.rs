@@ -21,6 +21,9 @@ pub enum RuntimeError {
     /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] art_store::StoreError),
+    /// The staged changes cannot be used.
+    #[error(transparent)]
+    Staging(#[from] art_staging::StagingError),
     /// The model cannot be used.
     #[error(transparent)]
     Model(#[from] art_core::error::ModelError),

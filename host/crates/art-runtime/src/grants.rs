@@ -12,7 +12,7 @@ mod quarantine;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -354,6 +354,7 @@ impl GrantFiles {
         let locked = self.create_folder().and_then(|()| {
             let folder = std::fs::File::open(&self.folder)?;
             art_files::lock(&folder)?;
+            art_files::remove_left_behind(&self.folder)?;
             Ok(GrantLock { _folder: folder })
         });
         match self.folder.as_os_str().is_empty() {
@@ -416,7 +417,7 @@ impl GrantFiles {
         self.check(&stored.policy)?;
         let path = self.path(&stored.policy.component);
         let text = stored.to_text().map_err(std::io::Error::other);
-        let written = text.and_then(|text| replace_file(&self.folder, &path, &text));
+        let written = text.and_then(|text| art_files::replace_with(&path, text.as_bytes()));
         written.map_err(|source| self.write_error(&path, source))
     }
 
@@ -535,15 +536,6 @@ impl StoredGrants {
 /// Creates a folder that only this user can use, and the folders above it, unless it exists.
 fn create_private_folder(folder: &Path) -> std::io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-/// Writes a file of `folder` in place of an earlier one. Readers find the old file or the new one.
-fn replace_file(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
-    std::fs::File::open(folder)?.sync_all()
 }
 
 /// Returns the path to which `path` leads: absolute, with every link in it followed. Parts that do not exist stay as they are

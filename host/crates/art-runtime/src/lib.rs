@@ -53,6 +53,7 @@ mod builder;
 pub mod compose;
 pub mod config;
 pub mod decisions;
+pub mod deletion;
 mod drive;
 pub mod dry_run;
 pub mod error;

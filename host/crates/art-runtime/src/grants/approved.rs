@@ -10,7 +10,7 @@ use art_sandbox::Plugin;
 use art_tools::ToolExecutor;
 use serde::{Deserialize, Serialize};
 
-use super::{GrantError, GrantFiles, replace_file};
+use super::{GrantError, GrantFiles};
 
 /// Maximum size of a record, in bytes. It has room for the largest schema and the other fields.
 const MAX_BYTES: u64 = 1 << 20;
@@ -75,7 +75,7 @@ impl GrantFiles {
     pub(super) fn store_approved(&self, plugin: &Plugin) -> Result<(), GrantError> {
         let path = self.approved_path(&plugin.digest());
         let record = serde_json::to_string(&ApprovedComponent::of(plugin)).map_err(std::io::Error::other);
-        let written = record.and_then(|record| replace_file(self.folder(), &path, &record));
+        let written = record.and_then(|record| art_files::replace_with(&path, record.as_bytes()));
         written.map_err(|source| self.write_error(&path, source))
     }
 

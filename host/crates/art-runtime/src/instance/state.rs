@@ -13,6 +13,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
+use crate::deletion::delete_thread;
 use crate::error::RuntimeError;
 use crate::runtime::Runtime;
 
@@ -108,13 +109,14 @@ impl StateManager {
         Ok(self.runtime.store.list_threads(filter).await?)
     }
 
-    /// Deletes a thread with everything that belongs to it.
+    /// Deletes a thread with everything that belongs to it, also the changes of files that its runs have staged.
     ///
     /// # Errors
     /// Fails if the owner has no such thread, a run is in progress in it, or the store fails.
     pub async fn delete_thread(&self, thread_id: &str) -> Result<(), RuntimeError> {
         self.find_thread(thread_id).await?;
-        self.runtime.store.delete_thread(thread_id).await?;
+        let staging = self.runtime.config.staging();
+        delete_thread(self.runtime.store.as_ref(), staging.as_deref(), thread_id).await?;
         Ok(())
     }
 
