@@ -94,7 +94,7 @@ async fn the_model_receives_the_reason_of_a_failure() {
 async fn an_output_that_matches_its_schema_is_accepted() {
     // The guest has no case `none`, so it returns its ordinary output: the length of the identifier of the call, `call_0`.
     let report = GuestToolSystem::new().call_invalid_output("none").await;
-    assert_eq!(report.result.output, Some(json!({"n": 6})));
+    assert_eq!(report.result.output, Some(json!({"n": 6}).into()));
 }
 
 #[tokio::test]

@@ -83,7 +83,7 @@ fn question_hint(example: &ToolExample) -> Option<String> {
 
 fn judge(example: &ToolExample, report: &ToolReport, requests_capabilities: bool) -> ExampleOutcome {
     match report.ending {
-        EndingKind::Success => compare_output(example, report.result.output.as_ref()),
+        EndingKind::Success => compare_output(example, report.result.output.as_deref()),
         EndingKind::Suspended => ExampleOutcome::Unchecked("waits for a decision of a person".to_owned()),
         EndingKind::Continuation => {
             ExampleOutcome::Unchecked("returns a subtask, which this host cannot run yet".to_owned())

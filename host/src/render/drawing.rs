@@ -43,7 +43,7 @@ pub(crate) fn results_as_json(report: &RunReport) -> Vec<Value> {
 /// Draws a result under its title, or under the name of its tool. If its output is an object with the field `data`, draws only
 /// this field. A long drawing is cut, and its last line says how many lines are omitted.
 pub(crate) fn draw(result: &ToolResult) -> String {
-    let output = result.output.as_ref().unwrap_or(&Value::Null);
+    let output = result.output.as_deref().unwrap_or(&Value::Null);
     let all_lines = output_lines(output.get("data").unwrap_or(output));
     let omitted = all_lines.len().saturating_sub(MAX_LINES);
     let mut text = vec![

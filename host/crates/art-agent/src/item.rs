@@ -7,13 +7,13 @@
 
 mod admit;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use art_core::agent::ExecutionConfig;
 use art_core::error::ToolErrorCode;
 use art_core::pes::{TodoItem, ToolValidationMode, ValidationStatus};
 use art_core::prompt::Message;
+use art_core::shared::Shared;
 use art_core::stream::ProviderState;
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, safe_stringify, truncate};
 use art_core::tool::{ParsedToolCall, ToolResult, ToolStatus};
@@ -128,7 +128,7 @@ pub(crate) enum NextMove {
     /// Make these calls. Refused calls are not among them.
     CallTools(Vec<ParsedToolCall>),
     /// Complete the item with this result.
-    Complete(Value),
+    Complete(Shared<Value>),
     /// Fail the item with this reason.
     Fail(String),
 }
@@ -163,7 +163,7 @@ impl ItemRun {
     pub(crate) fn of(item: &TodoItem, native_tools: bool) -> Self {
         let mut item_run = Self::new(Vec::new(), native_tools);
         if !item.tool_calls.is_empty() {
-            let is_complete = |result: &&ToolResult| !result.output.as_ref().is_some_and(is_cut);
+            let is_complete = |result: &&ToolResult| !result.output.as_deref().is_some_and(is_cut);
             let is_reusable = |result: &&ToolResult| result.status == ToolStatus::Success && is_complete(result);
             let results = item.tool_results.iter().filter(is_reusable);
             let calls = results.filter_map(|result| {
@@ -339,7 +339,7 @@ impl ItemRun {
 
     /// Returns the output of the planned calls, which becomes the result of the item. Fails with the reason if a planned call did
     /// not succeed or if the calls do not complete the item.
-    fn planned_output(&self, item: &TodoItem, batch: &Batch) -> Result<Value, String> {
+    fn planned_output(&self, item: &TodoItem, batch: &Batch) -> Result<Shared<Value>, String> {
         let mut results = batch.refused.iter().chain(&self.results);
         let is_failed = |result: &&ToolResult| result.status != ToolStatus::Success || result.metadata.rejected;
         if let Some(failed) = results.find(is_failed) {
@@ -355,8 +355,7 @@ impl ItemRun {
         if strict && self.validation(item) == ValidationStatus::Failed {
             return Err("its planned calls do not use all of its required tools".to_owned());
         }
-        let output = last_output(&self.results).map(Cow::into_owned);
-        output.ok_or_else(|| "its planned calls gave no output".to_owned())
+        last_output(&self.results).ok_or_else(|| "its planned calls gave no output".to_owned())
     }
 
     /// Returns whether the next reply has to call a tool: the item is strict and requires tools, no call was made yet, and the
@@ -446,10 +445,10 @@ impl ItemRun {
         }
         self.out_of_iterations = true;
         if !is_blank(&self.last_content) {
-            return NextMove::Complete(self.last_content.clone());
+            return NextMove::Complete(self.last_content.clone().into());
         }
         match last_output(&self.results) {
-            Some(output) => NextMove::Complete(output.into_owned()),
+            Some(output) => NextMove::Complete(output),
             None => NextMove::Fail(self.no_result_reason()),
         }
     }
@@ -457,8 +456,8 @@ impl ItemRun {
     /// Completes the item with the content of the reply, or else with the last output of a tool (contract P37), or else with the
     /// content of an earlier reply. If there is none of these, the item fails.
     fn complete(&self, content: &Value) -> NextMove {
-        let non_blank = |content: &Value| (!is_blank(content)).then(|| content.clone());
-        let result = non_blank(content).or_else(|| last_output(&self.results).map(Cow::into_owned));
+        let non_blank = |content: &Value| (!is_blank(content)).then(|| content.clone().into());
+        let result = non_blank(content).or_else(|| last_output(&self.results));
         match result.or_else(|| non_blank(&self.last_content)) {
             Some(result) => NextMove::Complete(result),
             None => NextMove::Fail(self.no_result_reason()),

@@ -47,7 +47,7 @@ fn content(result: &ToolResult) -> Value {
 /// ends with a note of how much is missing.
 fn shorten(result: &ToolResult) -> ToolResult {
     let output = result.output.as_ref();
-    let output = output.map(|output| Value::String(shorten_text(&output.to_string())));
+    let output = output.map(|output| Value::String(shorten_text(&output.to_string())).into());
     ToolResult {
         call_id: truncate(&result.call_id, MAX_NAME_CHARS),
         tool_name: truncate(&result.tool_name, MAX_NAME_CHARS),

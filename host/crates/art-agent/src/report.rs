@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 use art_core::agent::{AgentFinalResponse, RunStatus};
 use art_core::error::ModelError;
 use art_core::pes::TodoItem;
+use art_core::shared::Shared;
 use art_core::text::prefix;
 use art_core::tool::{Source, ToolResult, ToolStatus};
 use serde::{Deserialize, Serialize};
@@ -94,7 +95,7 @@ pub(crate) fn collect_sources(items: &[TodoItem]) -> Vec<Source> {
 
 /// Returns the output of the last successful call whose output is not drawn for a person, unwrapped (contract P37). If only calls
 /// of display tools succeeded, returns the note of [`output_for_model`] instead.
-pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
+pub(crate) fn last_output(results: &[ToolResult]) -> Option<Shared<Value>> {
     let successes = || {
         results
             .iter()
@@ -102,7 +103,12 @@ pub(crate) fn last_output(results: &[ToolResult]) -> Option<Cow<'_, Value>> {
             .filter(|result| result.status == ToolStatus::Success)
     };
     let success = successes().find(|result| !result.metadata.for_display);
-    unwrapped_output(success.or_else(|| successes().next())?)
+    let success = success.or_else(|| successes().next())?;
+    match (&success.output, unwrapped_output(success)?) {
+        // Large outputs are not copied.
+        (Some(whole), Cow::Borrowed(unwrapped)) if std::ptr::eq(&raw const **whole, unwrapped) => Some(whole.clone()),
+        (_, unwrapped) => Some(unwrapped.into_owned().into()),
+    }
 }
 
 /// Returns the outputs of a completed item; there is at least one. If the plan has several calls for the item, and several
@@ -115,7 +121,7 @@ pub(crate) fn outputs(item: &TodoItem) -> Vec<Cow<'_, Value>> {
     if item.tool_calls.len() > 1 && outputs.len() > 1 {
         return outputs;
     }
-    vec![item.result.as_ref().map_or(Cow::Owned(Value::Null), Cow::Borrowed)]
+    vec![item.result.as_deref().map_or(Cow::Owned(Value::Null), Cow::Borrowed)]
 }
 
 /// Returns the output of a result as the model reads it, unwrapped.
@@ -135,7 +141,7 @@ pub(crate) fn only_output(item: &TodoItem) -> Option<&Value> {
         .iter()
         .filter(|result| result.status == ToolStatus::Success);
     let result = successes.next().filter(|result| !result.metadata.for_display)?;
-    result.output.as_ref().filter(|_| successes.next().is_none())
+    result.output.as_deref().filter(|_| successes.next().is_none())
 }
 
 /// Returns the output of a result as the model reads it. The output of a display tool is drawn for a person (contract
@@ -187,21 +193,21 @@ mod tests {
     #[test]
     fn an_output_is_unwrapped_if_it_has_a_field_with_the_name_data() {
         let results = [result(json!({"status": "ok", "data": [1]}), json!([]))];
-        assert_eq!(last_output(&results), Some(Cow::Owned(json!([1]))));
+        assert_eq!(last_output(&results), Some(json!([1]).into()));
     }
 
     #[test]
     fn zero_counts_as_an_output() {
-        assert_eq!(last_output(&[result(json!(0), json!([]))]), Some(Cow::Owned(json!(0))));
+        assert_eq!(last_output(&[result(json!(0), json!([]))]), Some(json!(0).into()));
     }
 
     #[test]
     fn display_output_counts_as_the_last_output_only_if_there_is_no_other() {
         let mut drawn = result(json!({"secret": 1}), json!([]));
         drawn.metadata.for_display = true;
-        let displayed = Some(Cow::Owned(json!({"displayed": true})));
+        let displayed = Some(json!({"displayed": true}).into());
         assert_eq!(last_output(&[drawn.clone()]), displayed);
         let not_drawn = result(json!(7), json!([]));
-        assert_eq!(last_output(&[not_drawn, drawn]), Some(Cow::Owned(json!(7))));
+        assert_eq!(last_output(&[not_drawn, drawn]), Some(json!(7).into()));
     }
 }

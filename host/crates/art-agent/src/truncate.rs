@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use art_core::json::{MAX_LEVELS, is_deeper, measure, text_len};
 use art_core::pes::{PesAgentStateData, StepOutputEntry, TodoItem, TodoItemChange, TodoListChanges};
+use art_core::shared::Shared;
 use art_core::text::byte_prefix;
 use art_core::tool::ToolResult;
 use serde::Serialize;
@@ -84,7 +85,7 @@ fn cut_to_fit<T: Clone + Serialize>(value: &T, cut: impl Fn(&mut T, usize)) -> C
 }
 
 fn cut_item(item: &mut TodoItem, limit: usize) {
-    item.result.iter_mut().for_each(|result| cut_value(result, limit));
+    item.result.iter_mut().for_each(|result| cut_shared(result, limit));
     cut_results(&mut item.tool_results, limit);
     for call in &mut item.actual_tool_calls {
         // Arguments must stay an object, so each argument is cut on its own. It may be the content of an attachment.
@@ -101,33 +102,46 @@ fn cut_change(change: &mut TodoItemChange, limit: usize) {
 }
 
 fn cut_step_output(entry: &mut StepOutputEntry, limit: usize) {
-    entry.raw_result.iter_mut().for_each(|result| cut_value(result, limit));
+    entry.raw_result.iter_mut().for_each(|result| cut_shared(result, limit));
     cut_results(&mut entry.tool_results, limit);
 }
 
 fn cut_results(results: &mut [ToolResult], limit: usize) {
     for result in results {
-        result.output.iter_mut().for_each(|output| cut_value(output, limit));
+        result.output.iter_mut().for_each(|output| cut_shared(output, limit));
+    }
+}
+
+/// Same as [`cut_value`]. A value that is not cut stays shared.
+fn cut_shared(value: &mut Shared<Value>, limit: usize) {
+    if let Some(text) = shortened_text(value, limit) {
+        *value = Value::String(text).into();
     }
 }
 
 /// Replaces a value whose text has more than `limit` bytes by the beginning of the text and a marker. A shorter value that is
 /// nested too deeply for the store is replaced by its whole text. The text of an array or an object is its JSON.
 fn cut_value(value: &mut Value, limit: usize) {
-    let text = match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => return,
-        Value::String(text) if text.len() <= limit => return,
-        Value::String(text) => std::mem::take(text),
-        Value::Array(_) | Value::Object(_) if text_len(value) <= limit && !is_deeper(value, MAX_LEVELS) => return,
-        Value::Array(_) | Value::Object(_) => value.to_string(),
-    };
-    if text.len() > limit {
-        let shortened = byte_prefix(&text, limit);
-        let (kept, bytes) = (shortened.len(), text.len());
-        *value = Value::String(format!("{shortened}{CUT_MARKER}{kept} of {bytes} bytes]"));
-    } else {
+    if let Some(text) = shortened_text(value, limit) {
         *value = Value::String(text);
     }
+}
+
+/// Returns the text by which a value is replaced in the store, or `None` if it is stored as it is.
+fn shortened_text(value: &Value, limit: usize) -> Option<String> {
+    let text = match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => return None,
+        Value::String(text) if text.len() <= limit => return None,
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Array(_) | Value::Object(_) if text_len(value) <= limit && !is_deeper(value, MAX_LEVELS) => return None,
+        Value::Array(_) | Value::Object(_) => Cow::Owned(value.to_string()),
+    };
+    if text.len() <= limit {
+        return Some(text.into_owned());
+    }
+    let shortened = byte_prefix(&text, limit);
+    let (kept, bytes) = (shortened.len(), text.len());
+    Some(format!("{shortened}{CUT_MARKER}{kept} of {bytes} bytes]"))
 }
 
 /// Returns whether a value is the beginning of an output that was cut for the store.
@@ -153,7 +167,7 @@ mod tests {
         let mut item = crate::plan::tests::item("a", &[]);
         item.tool_results = vec![ToolResult::success(&call, json!({"text": "x".repeat(bytes)})); count];
         item.actual_tool_calls = vec![call; count];
-        item.result = Some(json!("ok"));
+        item.result = Some(json!("ok").into());
         item
     }
 
@@ -189,7 +203,7 @@ mod tests {
             (max_levels_of_store, false),
         ] {
             let mut item = item_with_calls(1, 1);
-            item.result = Some(nested(levels));
+            item.result = Some(nested(levels).into());
             item.actual_tool_calls[0].arguments = json!({"deep": nested(levels)});
             let shortened = &items(&vec![item])[0];
             for value in [

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Timestamp;
+use crate::shared::Shared;
 use crate::tool::{ParsedToolCall, ToolResult};
 
 /// Status of a todo item (contract C54).
@@ -101,7 +102,7 @@ pub struct TodoItem {
         deserialize_with = "crate::wire::keep_null",
         skip_serializing_if = "Option::is_none"
     )]
-    pub result: Option<Value>,
+    pub result: Option<Shared<Value>>,
     /// Why the step failed, or what is wrong with a completed step. It is shown to the model that writes the answer, and to
     /// people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -166,7 +167,7 @@ pub struct StepOutputEntry {
         deserialize_with = "crate::wire::keep_null",
         skip_serializing_if = "Option::is_none"
     )]
-    pub raw_result: Option<Value>,
+    pub raw_result: Option<Shared<Value>>,
     /// Results of its calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_results: Vec<ToolResult>,

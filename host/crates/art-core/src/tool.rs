@@ -251,7 +251,7 @@ pub struct ToolResult {
         deserialize_with = "crate::wire::keep_null",
         skip_serializing_if = "Option::is_none"
     )]
-    pub output: Option<Value>,
+    pub output: Option<Shared<Value>>,
     /// Message for the model; present on error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -376,8 +376,8 @@ pub struct ExecutionContext {
 impl ToolResult {
     /// Creates a successful result.
     #[must_use]
-    pub fn success(call: &ParsedToolCall, output: Value) -> Self {
-        Self::new(call, ToolStatus::Success, Some(output), None)
+    pub fn success(call: &ParsedToolCall, output: impl Into<Shared<Value>>) -> Self {
+        Self::new(call, ToolStatus::Success, Some(output.into()), None)
     }
 
     /// Creates a failed result. `message` is for the model.
@@ -388,7 +388,7 @@ impl ToolResult {
         result
     }
 
-    fn new(call: &ParsedToolCall, status: ToolStatus, output: Option<Value>, error: Option<String>) -> Self {
+    fn new(call: &ParsedToolCall, status: ToolStatus, output: Option<Shared<Value>>, error: Option<String>) -> Self {
         Self {
             call_id: call.call_id.clone(),
             tool_name: call.tool_name.clone(),

@@ -1,12 +1,13 @@
 //! Helpers for the JSON form of the types of this crate, which other processes read and write.
 
 use serde::{Deserialize, Deserializer};
-use serde_json::Value;
 
 /// Deserialises a value, which may be `null`, as `Some`. By default, Serde reads `null` as `None`, as if the key were absent, but
 /// `null` is a valid output of a tool.
-pub(crate) fn keep_null<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
+pub(crate) fn keep_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Returns whether a value is the default, so that it can be omitted.

@@ -467,7 +467,7 @@ fn an_output_of_null_is_not_an_absent_output() {
         assert_eq!(round_trip(&document).unwrap(), pretty(&document));
     }
     let item: TodoItem = parse(json!({"id": "a", "description": "d", "result": null})).unwrap();
-    assert_eq!(item.result, Some(Value::Null));
+    assert_eq!(item.result, Some(Value::Null.into()));
 }
 
 #[test]

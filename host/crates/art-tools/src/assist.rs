@@ -16,7 +16,7 @@ pub(crate) const ASSIST_REQUEST: &str = "LLM_ASSIST_REQUIRED";
 /// may follow a title and an empty line.
 pub(crate) fn is_requested(result: &ToolResult) -> bool {
     let has_code = result.code == Some(ToolErrorCode::LlmAssistRequired);
-    has_code || result.output.as_ref().is_some_and(output_asks_for_help)
+    has_code || result.output.as_deref().is_some_and(output_asks_for_help)
 }
 
 fn output_asks_for_help(output: &Value) -> bool {

@@ -138,7 +138,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_typed_tool_returns_the_output_of_its_function() {
-        assert_eq!(divide(6, json!(3)).await.result.output, Some(json!(2)));
+        assert_eq!(divide(6, json!(3)).await.result.output, Some(json!(2).into()));
     }
 
     #[tokio::test]

@@ -355,7 +355,7 @@ fn result_text(result: &ToolResult) -> String {
 }
 
 fn output_text(result: &ToolResult) -> String {
-    let output = || result.output.as_ref().map(ToString::to_string);
+    let output = || result.output.as_deref().map(ToString::to_string);
     result.error.clone().or_else(output).unwrap_or_default()
 }
 

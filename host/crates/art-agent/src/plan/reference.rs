@@ -138,7 +138,7 @@ pub(crate) fn find_output<'a>(item: &'a TodoItem, reference: OutputReference<'_>
         // A step whose last call gave no output may still have a result, such as a text of the model.
         None => last_call_id(item)
             .and_then(|id| usable_output(item, id))
-            .or(item.result.as_ref()),
+            .or(item.result.as_deref()),
     };
     match output {
         Some(output) if is_cut(output) => Err(format!(
@@ -174,7 +174,7 @@ fn usable_output<'a>(item: &'a TodoItem, call_id: &str) -> Option<&'a Value> {
     let result = item.tool_results.iter().find(|result| result.call_id == call_id)?;
     // The output of a display tool is only for the person. It must not reach a prompt (contract C9), not even as an argument.
     let is_usable = result.status == ToolStatus::Success && !result.metadata.for_display;
-    result.output.as_ref().filter(|_| is_usable)
+    result.output.as_deref().filter(|_| is_usable)
 }
 
 /// Returns the text under `key`. Fails if there is no text. The message then contains `meaning`, such as `the name of a file`.

@@ -4,6 +4,7 @@
 
 use art_core::observation::ObservationType;
 use art_core::pes::{PlannedCall, StepOutputEntry, TodoItem, TodoItemStatus};
+use art_core::shared::Shared;
 use art_core::stream::{ModelReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
 use art_core::tool::ParsedToolCall;
@@ -290,7 +291,7 @@ impl Run {
 
     /// Ends an item: writes its result, or the reason of its failure, into the plan. The item is looked up by identifier, because
     /// the plan may have changed.
-    fn end_item(&mut self, id: &str, result: Result<Value, String>, out: &mut Outbox) {
+    fn end_item(&mut self, id: &str, result: Result<Shared<Value>, String>, out: &mut Outbox) {
         let at = self.now;
         let Some(item_run) = self.running.remove(id) else {
             return;

@@ -21,7 +21,7 @@ fn a_request_for_help_is_the_result_of_its_call_and_the_run_continues() {
         driver.last_message("a", 1),
         "{\"action\":\"LLM_ASSIST_REQUIRED\",\"prompt\":\"Shorten this.\"}"
     );
-    assert_eq!(report.items[0].result, Some(json!("42")));
+    assert_eq!(report.items[0].result, Some(json!("42").into()));
     assert_eq!(status(&report), RunStatus::Success);
 }
 

@@ -62,7 +62,7 @@ fn a_cancelled_run_keeps_the_tool_results_of_a_step_in_progress() {
     // The cancellation sets the step back from in progress to pending.
     assert_eq!(driver.statuses(), [("a", Pending)]);
     for item in [driver.item("a"), &driver.saved_state().todo_list[0]] {
-        assert_eq!(item.tool_results[0].output, Some(json!({"result": 42})));
+        assert_eq!(item.tool_results[0].output, Some(json!({"result": 42}).into()));
         assert_eq!(item.actual_tool_calls.len(), 1);
     }
 }

@@ -81,12 +81,15 @@ fn a_step_may_have_the_id_of_a_step_of_an_earlier_question() {
         .script("a", [completes_item("21")])
         .script("answer", [says("21")]);
     driver.drive();
-    assert_eq!(driver.item("a").result, Some(json!("21")));
+    assert_eq!(driver.item("a").result, Some(json!("21").into()));
     assert_eq!(driver.run.finished().unwrap().items.len(), 1);
     let EarlierQuestion { number, query, items } = &driver.saved_state().earlier_questions[0];
     assert_eq!((*number, query.as_str()), (1, "What is 6 times 7?"));
-    assert_eq!(items[0].result, Some(json!("42")));
-    assert_eq!(driver.saved_state().step_outputs["a"].raw_result, Some(json!("21")));
+    assert_eq!(items[0].result, Some(json!("42").into()));
+    assert_eq!(
+        driver.saved_state().step_outputs["a"].raw_result,
+        Some(json!("21").into())
+    );
 }
 
 #[test]
@@ -157,7 +160,7 @@ fn an_output_that_was_cut_for_the_store_cannot_be_referenced() {
         .saved_state()
         .clone();
     // The store ends a text that it cuts with such a marker.
-    state.todo_list[0].tool_results[0].output = Some(json!("xxx... [kept 3 of 9 bytes]"));
+    state.todo_list[0].tool_results[0].output = Some(json!("xxx... [kept 3 of 9 bytes]").into());
     let reference = json!({"$from": "q1.a"});
     let mut driver = follow_up_driver("And now?", state)
         .script(

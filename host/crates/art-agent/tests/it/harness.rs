@@ -387,7 +387,7 @@ pub fn stand_in_result(call: &ParsedToolCall) -> ToolResult {
             ToolResult::success(call, request)
         }
         Some(FAILS_REQUESTING_HELP) => {
-            let output = Some(json!({"prompt": "Shorten this."}));
+            let output = Some(json!({"prompt": "Shorten this."}).into());
             let result = ToolResult::error(call, ToolErrorCode::LlmAssistRequired, "shorten this");
             ToolResult { output, ..result }
         }
@@ -403,7 +403,7 @@ pub fn stand_in_result(call: &ParsedToolCall) -> ToolResult {
         }
         Some(FAILS_DRAWING) => {
             let mut failed = ToolResult::error(call, ToolErrorCode::Unknown, "shorten this");
-            failed.output = Some(json!({"prompt": "Shorten this."}));
+            failed.output = Some(json!({"prompt": "Shorten this."}).into());
             failed.metadata.for_display = true;
             failed
         }

@@ -49,10 +49,10 @@ fn native_calls_keep_the_ids_that_the_model_gave_them() {
 fn the_last_output_is_the_result_if_the_model_gives_no_content() {
     let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
     let report = driver.drive();
-    assert_eq!(report.items[0].result, Some(json!({"result": 42})));
+    assert_eq!(report.items[0].result, Some(json!({"result": 42}).into()));
     assert_eq!(
         driver.saved_state().step_outputs["a"].raw_result,
-        Some(json!({"result": 42}))
+        Some(json!({"result": 42}).into())
     );
 }
 
@@ -81,7 +81,7 @@ fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit()
         .script("a", replies)
         .script("answer", [says("ok")]);
     let report = driver.drive();
-    assert_eq!(report.items[0].result, Some(json!("so far")));
+    assert_eq!(report.items[0].result, Some(json!("so far").into()));
     assert_eq!(
         report.response.metadata.limits_hit,
         ["step `a` used all of its 2 model calls"]
@@ -100,7 +100,7 @@ fn a_step_at_its_last_iteration_keeps_its_latest_content_and_reports_the_limit()
 fn a_step_without_content_has_the_output_of_its_tool_as_its_result() {
     let mut driver = driver_with_tool_item().script("a", [calculate("6 * 7"), completes_item("")]);
     let report = driver.drive();
-    assert_eq!(report.items[0].result, Some(json!({"result": 42})));
+    assert_eq!(report.items[0].result, Some(json!({"result": 42}).into()));
     let state = driver.saved_state();
     let stored = state.todo_list.first().unwrap();
     assert_eq!(stored.status, TodoItemStatus::Completed);
@@ -259,7 +259,7 @@ fn tool_results_are_truncated_in_prompts_and_stored_in_full() {
             .ends_with("[truncated 9902 of 10002 characters]")
     );
     assert!(driver.last_message("b", 0).contains("\"outputText\":\"xxx"));
-    assert_eq!(report.items[0].result, Some(json!("x".repeat(10_000))));
+    assert_eq!(report.items[0].result, Some(json!("x".repeat(10_000)).into()));
 }
 
 /// Returns a driver of a run with the attachment `sales.csv`. The model of its step `a` calls the calculator with `argument`,
@@ -451,7 +451,7 @@ fn after_an_empty_reply_the_model_is_called_again() {
         .script("a", [says(""), completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
-    assert_eq!(report.items[0].result, Some(json!("x")));
+    assert_eq!(report.items[0].result, Some(json!("x").into()));
 }
 
 #[test]
@@ -481,10 +481,10 @@ fn an_output_for_display_is_in_no_prompt_even_if_the_model_gives_no_content() {
         .script("b", [completes_item("x")])
         .script("answer", [says("ok")]);
     let report = driver.drive();
-    assert_eq!(report.items[0].result, Some(json!({"displayed": true})));
+    assert_eq!(report.items[0].result, Some(json!({"displayed": true}).into()));
     assert_eq!(
         report.items[0].tool_results[0].output,
-        Some(json!({"bars": DRAWN_TEXT}))
+        Some(json!({"bars": DRAWN_TEXT}).into())
     );
     let answer = driver.last_message("answer", 0);
     assert!(answer.contains("{\"displayed\":true}"), "{answer}");
@@ -650,6 +650,6 @@ fn a_model_that_decides_to_continue_is_called_again() {
     let continues = says("{\"content\":\"\",\"nextStepDecision\":\"continue\"}");
     let mut driver = driver_with_tool_item().script("a", [calculate("1"), continues, completes_item("42")]);
     let report = driver.drive();
-    assert_eq!(report.items[0].result, Some(json!("42")));
+    assert_eq!(report.items[0].result, Some(json!("42").into()));
     assert!(driver.last_message("a", 2).starts_with("The step is still open."));
 }

@@ -22,7 +22,7 @@ fn an_item_that_updates_the_plan_is_completed() {
         .script("answer", [says("ok")]);
     driver.drive();
     assert_eq!(driver.statuses(), [("a", Completed), ("c", Completed)]);
-    assert_eq!(driver.item("a").result, Some(json!("1")));
+    assert_eq!(driver.item("a").result, Some(json!("1").into()));
     assert_eq!(driver.item("a").description, "think of a");
 }
 

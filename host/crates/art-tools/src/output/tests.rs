@@ -142,7 +142,7 @@ fn a_success_with_an_error_in_its_metadata_is_a_failure_and_keeps_its_output() {
         assert_eq!((result.status, result.code), (ToolStatus::Error, Some(code)));
         assert_eq!(
             (result.error.as_deref(), result.output),
-            (Some(text), Some(json!({"n": 1})))
+            (Some(text), Some(json!({"n": 1}).into()))
         );
         assert_eq!(result.metadata.extra["rows"], 3);
     }
@@ -215,7 +215,7 @@ fn a_tool_cannot_say_that_it_did_not_run() {
 #[test]
 fn null_is_an_output() {
     let report = report_of(&tool(None), Ending::Success(success("null")));
-    assert_eq!(report.result.output, Some(Value::Null));
+    assert_eq!(report.result.output, Some(Value::Null.into()));
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn the_host_chooses_the_identifier_of_a_suspension() {
     );
     assert_eq!(
         report.result.output,
-        Some(json!({"message": "sure?", "details": {"suspensionId": "mine", "amount": 5}}))
+        Some(json!({"message": "sure?", "details": {"suspensionId": "mine", "amount": 5}}).into())
     );
 }
 

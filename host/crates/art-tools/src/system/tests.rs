@@ -303,7 +303,7 @@ async fn defaults_are_filled_in_before_validation() {
     .into();
     let host = TestHost::new([Arc::new(tool)]);
     let reports = host.run(vec![call("tool", json!({"n": 1}))]).await;
-    assert_eq!(reports[0].result.output, Some(json!({"n": 1, "unit": "km"})));
+    assert_eq!(reports[0].result.output, Some(json!({"n": 1, "unit": "km"}).into()));
 }
 
 #[tokio::test]
@@ -488,7 +488,7 @@ async fn run_direct_with(system: &ToolSystem, arguments: Value, cancel: Cancella
 async fn a_direct_tool_can_succeed_fail_time_out_panic_and_be_cancelled() {
     let works = direct_system("tool", |call| async move { direct::success(&call.arguments) });
     let report = run_direct(&works, json!({"a": 1})).await;
-    assert_eq!(report.result.output, Some(json!({"a": 1})));
+    assert_eq!(report.result.output, Some(json!({"a": 1}).into()));
     assert_eq!((report.usage.bytes_in, report.usage.bytes_out), (7, 7));
     let cancelled = CancellationToken::new();
     cancelled.cancel();

@@ -138,7 +138,7 @@ impl Lab {
 impl Attempt {
     /// Returns whether the tool reached what it aimed at: its output, or `None` if the output is not a boolean.
     pub(super) fn reached_aim(&self) -> Option<bool> {
-        self.report.result.output.as_ref().and_then(Value::as_bool)
+        self.report.result.output.as_deref().and_then(Value::as_bool)
     }
 
     pub(super) fn log_bytes(&self) -> usize {

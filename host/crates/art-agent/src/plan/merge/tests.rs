@@ -38,7 +38,7 @@ fn completed(id: &str) -> TodoItem {
         arguments: json!({}),
     };
     TodoItem {
-        result: Some(json!(409.5)),
+        result: Some(json!(409.5).into()),
         tool_results: vec![ToolResult::success(&call, json!({"result": 409.5}))],
         ..item_with_status(id, TodoItemStatus::Completed)
     }

@@ -95,7 +95,12 @@ impl Watcher for Recorder {
     }
 
     fn tool_returned(&mut self, span: &SpanContext, report: &ToolReport) {
-        let output = report.result.output.as_ref().map(Value::to_string).unwrap_or_default();
+        let output = report
+            .result
+            .output
+            .as_deref()
+            .map(Value::to_string)
+            .unwrap_or_default();
         self.largest_output = self.largest_output.max(output.len());
         self.record(span, format!("tool returned: {}", report.ending.as_str()));
     }

@@ -33,7 +33,7 @@ async fn the_arguments_of_a_direct_call_reach_the_tool_as_they_are() {
         json!({"a": "attachment:a.csv", "b": {"$concat": ["x"]}}),
     ] {
         let answer = call(&runtime, "echo", arguments.clone()).await.unwrap();
-        assert_eq!(answer.direct_call_report.unwrap().result.output, Some(arguments));
+        assert_eq!(answer.direct_call_report.unwrap().result.output, Some(arguments.into()));
         assert_eq!(answer.report.response.metadata.llm_calls, 0);
     }
 }
@@ -58,7 +58,7 @@ async fn the_event_that_announces_a_direct_call_is_committed_before_the_call_is_
     let answer = call(&runtime, "list_events", json!({})).await.unwrap();
     assert_eq!(
         answer.direct_call_report.unwrap().result.output,
-        Some(json!(["started", "tool_called"]))
+        Some(json!(["started", "tool_called"]).into())
     );
 }
 

@@ -133,6 +133,6 @@ async fn only_the_decided_call_of_a_batch_gets_the_decision() {
     });
     assert_eq!(
         (decided.result.output, other.result.output),
-        (Some(expected), Some(json!(null)))
+        (Some(expected.into()), Some(json!(null).into()))
     );
 }

@@ -105,7 +105,7 @@ async fn a_replay_returns_the_report_of_the_call_and_the_divergence() {
         report,
         divergence: found,
     } = replay_call(json!({"a": 1})).await;
-    assert_eq!(report.result.output, Some(json!({"a": 1})));
+    assert_eq!(report.result.output, Some(json!({"a": 1}).into()));
     assert_eq!((report.ending, report.usage.fuel), (EndingKind::Success, REPLAY_FUEL));
     assert_eq!((report.intake, found), (recorded_intake(), Some(divergence())));
 }
