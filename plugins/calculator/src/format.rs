@@ -16,19 +16,19 @@ pub(crate) const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 /// error, as in `e^(i*pi)`.
 const NEGLIGIBLE_RATIO: f64 = 1e-14;
 
-/// Returns a number if `value` is real, otherwise the text `<real> + <imaginary>i`. A whole number of 64 bits is exact, and a larger
-/// one is the nearest float.
+/// Returns a number if `value` is real, otherwise the text `<real> + <imaginary>i`. A whole number is exact; one of more than 64 bits
+/// is a text with its digits.
 pub(crate) fn to_result(value: Value) -> Result<CalculatorResult, EvalError> {
-    let integer = value.whole.and_then(|whole| serde_json::Number::from_i128(whole));
-    if let Some(integer) = integer {
-        return Ok(CalculatorResult::Number(integer));
+    if let Some(whole) = value.whole {
+        let digits = || CalculatorResult::Text(whole.to_string());
+        return Ok(serde_json::Number::from_i128(whole).map_or_else(digits, CalculatorResult::Number));
     }
     let value = drop_rounding_error(value.float);
     if value.im == 0.0 {
         return to_number(value.re).map(CalculatorResult::Number);
     }
     let sign = if value.im < 0.0 { '-' } else { '+' };
-    Ok(CalculatorResult::Complex(format!(
+    Ok(CalculatorResult::Text(format!(
         "{} {sign} {}i",
         to_number(value.re)?,
         to_number(value.im.abs())?

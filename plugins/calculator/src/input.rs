@@ -25,13 +25,14 @@ pub(crate) struct CalculatorOutput {
     pub(crate) result: CalculatorResult,
 }
 
-/// A real result is a number, a complex one is text.
+/// A real result is a number, a complex one is text. A whole number of more than 64 bits is text too, since it would lose digits as a
+/// number.
 #[output]
 #[derive(Clone, PartialEq)]
 #[serde(untagged)]
 pub(crate) enum CalculatorResult {
     /// A real number; a whole number has no decimal point.
     Number(serde_json::Number),
-    /// A complex number, `<real> + <imaginary>i`.
-    Complex(String),
+    /// A complex number, `<real> + <imaginary>i`, or the digits of a large whole number.
+    Text(String),
 }

@@ -24,7 +24,7 @@ fn run(expression: &str, scope: &[(&str, f64)], ans: Option<f64>) -> Result<Calc
 fn gives(expression: &str, expected: &str) {
     let result = run(expression, &[], None).map(|result| match result {
         CalculatorResult::Number(number) => number.to_string(),
-        CalculatorResult::Complex(text) => format!("\"{text}\""),
+        CalculatorResult::Text(text) => format!("\"{text}\""),
     });
     assert_eq!(result.as_deref(), Ok(expected), "{expression}");
 }
@@ -507,6 +507,13 @@ fn whole_numbers_beyond_2_to_the_53_are_exact() {
         ("9007199254740993", json!(9_007_199_254_740_993_u64)),
         ("9007199254740993 + 1 - 1", json!(9_007_199_254_740_993_u64)),
         ("-9007199254740993 * 3", json!(-27_021_597_764_222_979_i64)),
+        ("(9007199254740993 - 9007199254740992) / 2", json!(0.5)),
+        ("1 / (9007199254740993 - 9007199254740992)", json!(1)),
+        ("(9007199254740993 - 9007199254740992) * 0.5", json!(0.5)),
+        ("sqrt(9007199254740993 - 9007199254740992)", json!(1)),
+        ("18446744073709551615 + 2", json!("18446744073709551617")),
+        ("2^100", json!("1267650600228229401496703205376")),
+        ("2^100 / 2^90", json!(1024)),
         ("27021597764222979 / 3", json!(9_007_199_254_740_993_u64)),
         ("2^63 + 1", json!(9_223_372_036_854_775_809_u64)),
         ("18446744073709551615", json!(u64::MAX)),

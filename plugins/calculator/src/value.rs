@@ -20,13 +20,20 @@ type ValueResult = Result<Value, Reason>;
 impl Value {
     /// Creates a value from a result with floats and, if it is known, the exact one.
     fn new(float: Complex64, whole: Option<i128>) -> Self {
-        let exact_float = || {
-            let is_whole = float.im == 0.0 && float.re.fract() == 0.0 && float.re.abs() < format::MAX_EXACT;
-            is_whole.then_some(float.re as i128)
-        };
+        match whole {
+            // `float` may be another number: the difference of two large numbers, for example, loses the digits in which they differ.
+            Some(whole) => Self::of_whole(whole),
+            None => Self {
+                float,
+                whole: is_exact_whole(float).then_some(float.re as i128),
+            },
+        }
+    }
+
+    fn of_whole(whole: i128) -> Self {
         Self {
-            float,
-            whole: whole.or_else(exact_float),
+            float: Complex64::new(whole as f64, 0.0),
+            whole: Some(whole),
         }
     }
 
@@ -39,6 +46,11 @@ impl Value {
     pub(crate) fn without_rounding_error(self) -> Self {
         Self::new(format::drop_rounding_error(self.float), self.whole)
     }
+}
+
+/// Returns whether a float is a whole number that cannot be the result of rounding another one.
+fn is_exact_whole(float: Complex64) -> bool {
+    float.im == 0.0 && float.re.fract() == 0.0 && float.re.abs() < format::MAX_EXACT
 }
 
 impl From<Complex64> for Value {
@@ -90,8 +102,18 @@ pub(crate) fn add(a: Value, b: Value) -> Value {
 
 pub(crate) fn divide(a: Value, b: Value) -> ValueResult {
     let quotient = functions::divide(a.float, b.float)?;
-    let exact = |a: i128, b: i128| (a.checked_rem(b)? == 0).then_some(a / b);
-    Ok(Value::new(quotient, both(a, b, exact)))
+    let (Some(a), Some(b)) = (a.whole, b.whole) else {
+        return Ok(quotient.into());
+    };
+    Ok(match (a.checked_div(b), a.checked_rem(b)) {
+        (Some(quotient), Some(0)) => Value::of_whole(quotient),
+        // The whole part and the rest are divided apart, since `a` may be rounded as a float. No whole number is the quotient.
+        (Some(whole), Some(rest)) => Value {
+            float: Complex64::new(whole as f64 + rest as f64 / b as f64, 0.0),
+            whole: None,
+        },
+        _ => quotient.into(),
+    })
 }
 
 pub(crate) fn modulo(a: Value, b: Value) -> ValueResult {

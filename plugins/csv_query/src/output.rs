@@ -36,18 +36,16 @@ fn scalar_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 /// each of them some values, where `null` stands for a field that is left out. The promise holds if each of these fields has one
 /// of its listed values.
 ///
-/// Without groups, the output of a count or a sum always has a `value`, which is a number; so does the output of `column_count`.
-/// The output of a mean or a median has no `value` if there are no numbers, nor has that of a share if the total of all rows is
-/// 0; otherwise the `value` is a number.
+/// Without groups, the output of a count or a sum always has a `value`; so does the output of `column_count`. A count is a number. A
+/// sum with more digits than a number of JSON has is a text, and so is such a mean or median. The output of a share has no `value` if
+/// the total of all rows is 0; otherwise it is a number.
 fn add_promises(schema: &mut schemars::Schema) {
     let always_number = json!({"required": ["value"], "properties": {"value": {"type": "number"}}});
-    let counts_and_sum = json!({"aggregate": ["count", "count_distinct", "sum"], "group_by": [null], "about": [null]});
-    promise(schema, counts_and_sum, always_number.clone());
+    let counts = json!({"aggregate": ["count", "count_distinct"], "group_by": [null], "about": [null]});
+    promise(schema, counts, always_number.clone());
     promise(schema, json!({"about": ["column_count"]}), always_number);
-    let mean_median_and_share = json!({"aggregate": ["mean", "median", "share"], "group_by": [null], "about": [null]});
-    promise(
-        schema,
-        mean_median_and_share,
-        json!({"properties": {"value": {"type": "number"}}}),
-    );
+    let sum = json!({"aggregate": ["sum"], "group_by": [null], "about": [null]});
+    promise(schema, sum, json!({"required": ["value"]}));
+    let share = json!({"aggregate": ["share"], "group_by": [null], "about": [null]});
+    promise(schema, share, json!({"properties": {"value": {"type": "number"}}}));
 }

@@ -81,7 +81,10 @@ fn to_json_key(key: &Val) -> Result<String, QueryError> {
 /// number of JSON can have becomes a text.
 fn to_json_number(number: &Num) -> Value {
     match number {
-        Num::Float(float) => Decimal::from_float(*float).map_or(Value::Null, Decimal::to_json),
+        Num::Float(float) => {
+            let whole = Decimal::from_float(*float).filter(|number| number.to_integer().is_some());
+            whole.map_or_else(|| Value::from(*float), Decimal::to_json)
+        }
         exact => {
             let text = exact.to_string();
             match Decimal::parse(&text) {

@@ -1,5 +1,7 @@
 //! Answers a call: compiles and runs a jq filter with the engine `jaq`, or looks up fields.
 
+use std::borrow::Cow;
+
 use art_sdk::json::with_exact_integers;
 use art_sdk::serde_json::{Deserializer, Value};
 use jaq_core::{
@@ -31,9 +33,9 @@ pub(crate) type Data = data::JustLut<Val>;
 fn run_filter(json: &Value, query: &str) -> Result<JsonQueryOutput, QueryError> {
     let filter = compile_filter(query)?;
     let mut results = Vec::new();
-    for value in parse_values(json)? {
+    for value in filter_inputs(json)? {
         let ctx = Ctx::<Data>::new(&filter.lut, Vars::new([]));
-        for result in filter.id.run((ctx, convert::to_val(&value))).map(unwrap_valr) {
+        for result in filter.id.run((ctx, value)).map(unwrap_valr) {
             if results.len() == MAX_RESULTS {
                 return Ok(to_output(results, true));
             }
@@ -83,13 +85,39 @@ fn parse_values(json: &Value) -> Result<Vec<Value>, QueryError> {
     let Value::String(text) = json else {
         return Ok(vec![json.clone()]);
     };
-    let text = with_exact_integers(text.trim_start_matches('\u{feff}'));
+    let text = with_exact_integers(without_byte_order_mark(text));
     let values: Vec<Value> = Deserializer::from_str(&text).into_iter().collect::<Result<_, _>>()?;
     if values.is_empty() {
         Err(QueryError::NoData)
     } else {
         Ok(values)
     }
+}
+
+/// Returns the values to query, as the engine has them. It computes with integers of any size.
+fn filter_inputs(json: &Value) -> Result<Vec<Val>, QueryError> {
+    let values = parse_values(json)?;
+    match json {
+        // `parse_values` has found out that the text is JSON and how deep it is nested. It has texts in place of large integers.
+        Value::String(text) if is_changed_by_exact_integers(text) => {
+            let parsed = jaq_json::read::parse_many(without_byte_order_mark(text).as_bytes());
+            parsed
+                .collect::<Result<_, _>>()
+                .map_err(|error| QueryError::FilterFailed {
+                    message: error.to_string(),
+                    results_before: 0,
+                })
+        }
+        _ => Ok(values.iter().map(convert::to_val).collect()),
+    }
+}
+
+fn is_changed_by_exact_integers(text: &str) -> bool {
+    matches!(with_exact_integers(text), Cow::Owned(_))
+}
+
+fn without_byte_order_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
 }
 
 fn compile_filter(query: &str) -> Result<jaq_core::Filter<Data>, QueryError> {

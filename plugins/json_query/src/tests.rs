@@ -542,3 +542,33 @@ fn an_integer_of_more_than_64_bits_is_a_text() {
     );
     assert_results(json!(u64::MAX), ". + 1", json!(["18446744073709551616"]));
 }
+
+#[test]
+fn a_filter_computes_with_integers_of_more_than_64_bits() {
+    for (text, query, expected) in [
+        (
+            "[18446744073709551616, 18446744073709551616]",
+            "add",
+            json!(["36893488147419103232"]),
+        ),
+        (
+            "[99999999999999999999, 100000000000000000000]",
+            "max",
+            json!(["100000000000000000000"]),
+        ),
+        (r#"{"a": 18446744073709551616}"#, ".a - 1", json!([u64::MAX])),
+        (r#"{"a": 18446744073709551616, "b": "x"}"#, ".b", json!(["x"])),
+        ("[18446744073709551616] [2]", ".[0]", json!(["18446744073709551616", 2])),
+    ] {
+        assert_results(json!(text), query, expected);
+    }
+}
+
+#[test]
+fn a_small_float_keeps_its_digits() {
+    assert_results(
+        json!({"x": 1.234_567_890_123_456_7e-40}),
+        ".x",
+        json!([1.234_567_890_123_456_7e-40]),
+    );
+}

@@ -56,13 +56,12 @@ pub(crate) fn convert(input: &UnitConvertInput) -> Result<UnitConvertOutput, Con
     })
 }
 
-/// Converts a whole number that a float would round, if the result is whole too. Returns `None` for all others.
+/// Converts a whole number if the result is whole too, since the result of floats is rounded to fifteen digits. Returns `None` for
+/// all others.
 fn convert_exactly(value: Decimal, from: &Measure, to: &Measure) -> Option<Number> {
     /// Up to this ratio of two units, its division is exact.
     const MAX_RATIO: f64 = 1e9;
-    let whole = value
-        .to_integer()
-        .filter(|whole| whole.unsigned_abs() > MAX_EXACT as u128)?;
+    let whole = value.to_integer()?;
     let (Scale::Factor(from), Scale::Factor(to)) = (from.scale, to.scale) else {
         return None;
     };
