@@ -5,10 +5,12 @@ use std::borrow::Cow;
 
 use super::http::RequestTarget;
 use super::{Capability, Denial};
-use crate::text::{printable, truncate};
+use crate::text::{byte_prefix, printable, truncate};
 
 /// How many times a path is decoded to find out what it may mean. Each proxy on the way to a server may decode it once.
 const MAX_DECODINGS: usize = 4;
+/// Maximum length of a character that is encoded [`MAX_DECODINGS`] times, with all three characters of each escape, in bytes.
+const MAX_ESCAPE_BYTES: usize = 81;
 /// Maximum length of a name or of a part of a path that a reason shows, in characters.
 const MAX_SHOWN_CHARS: usize = 60;
 
@@ -81,19 +83,34 @@ impl RequestTarget {
 /// Returns the escape at the start of `text` if servers may decode it to a separator: a slash or a backslash, also if it is encoded
 /// several times or in a form that is not valid.
 fn separator_at(text: &str) -> Option<&str> {
-    let mut end = 3;
+    let first = text.get(..3).unwrap_or(text);
+    if first.get(1..3).and_then(hexadecimal).is_none() {
+        // It is no escape, such as `%u002f`, and servers differ in what they take it for.
+        return Some(first);
+    }
+    let window = byte_prefix(text, MAX_ESCAPE_BYTES);
+    if !begins_with_separator(window) {
+        return None;
+    }
+    let ends = (3..window.len()).filter(|end| window.is_char_boundary(*end));
+    let mut escapes = ends.filter_map(|end| window.get(..end));
+    Some(escapes.find(|escape| begins_with_separator(escape)).unwrap_or(window))
+}
+
+/// Returns whether a text begins with a separator after it is decoded, or is encoded more often than servers decode.
+fn begins_with_separator(text: &str) -> bool {
+    let mut decoded = text.as_bytes().to_vec();
     for _ in 0..MAX_DECODINGS {
-        let escape = text.get(..end).unwrap_or(text);
-        match text.get(end - 2..end).and_then(hexadecimal) {
+        let again = decode(&decoded);
+        match again.first() {
             // No character begins with the bytes `0xc0` and `0xc1`, but some decoders read them as the beginning of an ASCII character.
-            Some(b'/' | b'\\' | 0xc0 | 0xc1) => return Some(escape),
-            Some(b'%') => end += 2,
-            Some(_) => return None,
-            // It is no escape, such as `%u002f`. A second decoding meets a `%` that stands for itself.
-            None => return (end == 3).then_some(escape),
+            Some(b'/' | b'\\' | 0xc0 | 0xc1) => return true,
+            // A `%` that stands for itself stays as it is.
+            Some(b'%') if again != decoded => decoded = again,
+            _ => return false,
         }
     }
-    text.get(..end)
+    true
 }
 
 /// Returns whether servers may take a segment of a path for `..` or for several segments with `..` among them.
@@ -112,9 +129,9 @@ fn is_disguised_parent(segment: &str) -> bool {
 }
 
 /// Returns whether `..` is among the parts of a decoded segment. Servers cut off parameters after `;`, and some cut off white space
-/// and control characters.
+/// and control characters. A proxy that decodes the path and reads it again takes `?` and `#` for its end.
 fn has_parent(decoded: &[u8]) -> bool {
-    decoded.split(|byte| b"/\\".contains(byte)).any(|part| {
+    decoded.split(|byte| b"/\\?#".contains(byte)).any(|part| {
         let name = part.split(|byte| matches!(byte, b';' | 0)).next().unwrap_or_default();
         let is_ignored = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control();
         let mut name = name.iter().filter(|byte| !is_ignored(byte));
@@ -136,15 +153,17 @@ fn decode(bytes: &[u8]) -> Vec<u8> {
             after
         };
         let byte = byte.unwrap_or(*first);
-        match decoded.last() {
-            // `%c0%ae` is a dot in a form that is too long.
-            Some(lead @ (0xc0 | 0xc1)) if byte & 0xc0 == 0x80 => {
-                let character = (lead & 1) << 6 | byte & 0x3f;
-                decoded.pop();
-                decoded.push(character);
+        // `%c0%ae` and `%e0%80%ae` are dots in forms that are too long.
+        let (length, upper_bits) = match decoded.as_slice() {
+            [.., lead @ (0xc0 | 0xc1)] if byte & 0xc0 == 0x80 => (1, *lead),
+            [.., 0xe0, middle @ (0x80 | 0x81)] if byte & 0xc0 == 0x80 => (2, *middle),
+            _ => {
+                decoded.push(byte);
+                continue;
             }
-            _ => decoded.push(byte),
-        }
+        };
+        decoded.truncate(decoded.len() - length);
+        decoded.push((upper_bits & 1) << 6 | byte & 0x3f);
     }
     decoded
 }
@@ -182,8 +201,11 @@ fn replaces_request(header: &str) -> bool {
         || REPLACING_SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
 }
 
+/// Returns whether frameworks replace the method of a request by the value of this parameter. Some servers end its name at a NUL,
+/// and take `.`, a space and `[` for `_`.
 fn replaces_method(parameter: &str) -> bool {
-    let name = parameter.trim().to_ascii_lowercase().replace('_', "-");
+    let name = parameter.split('\0').next().unwrap_or_default().trim();
+    let name = name.to_ascii_lowercase().replace(['_', '.', ' ', '['], "-");
     METHOD_PARAMETERS.contains(&name.as_str()) || name.contains("method-override") || name.starts_with("x-http-method")
 }
 
@@ -219,6 +241,10 @@ mod tests {
             "/v1/.%09./admin",
             "/v1/%c0%ae%c0%ae/admin",
             "/v1/..%c0%afadmin",
+            "/v1/%e0%80%ae%e0%80%ae/admin",
+            "/v1/..%3f/admin",
+            "/v1/..%23/admin",
+            "/v1/..%253f/admin",
         ] {
             let denial = target(path).denial_of_disguised_parent("GET");
             let denial = denial.unwrap_or_else(|| panic!("{path} is not denied"));
@@ -257,7 +283,9 @@ mod tests {
             ("/v1/a%5Cb", "%5C"),
             ("/v1/a%252fb", "%252f"),
             ("/v1/a%25255cb", "%25255c"),
+            ("/v1/a%25%32%66b", "%25%32%66"),
             ("/v1/%c0%af", "%c0"),
+            ("/v1/%e0%80%af", "%e0%80%af"),
             ("/v1/%u002f", "%u0"),
             ("/v1/%", "%"),
         ] {
@@ -317,6 +345,10 @@ mod tests {
             "%5fmethod=PUT",
             "x-http-method-override=PUT",
             "$httpMethod=PUT",
+            ".method=PUT",
+            "%20_method=PUT",
+            "[method=PUT",
+            "_method%00x=PUT",
         ] {
             assert!(
                 reason(query).is_some_and(|reason| reason.starts_with("the parameter")),
