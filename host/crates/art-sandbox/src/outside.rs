@@ -154,7 +154,8 @@ fn new_seed() -> wasmtime::Result<Seed> {
 }
 
 /// Returns whether the record of a call contains a secret, even one that is split between several answers. The secret may be in
-/// an environment variable, or in the bodies of the answers, which are the bytes that came from files and from the network.
+/// an environment variable, in what the call was denied, or in the bodies of the answers, which are the bytes that came from files and
+/// from the network.
 fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
     if redactor.is_empty() {
         return false;
@@ -163,6 +164,11 @@ fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
     let is_in_variable = variables
         .into_iter()
         .any(|(_, value)| redactor.finds_secret_in(value.as_bytes()));
+    let is_in_denial = intake.denials.iter().any(|denial| {
+        let texts = [Some(&denial.resource), Some(&denial.reason), denial.command.as_ref()];
+        let mut texts = texts.into_iter().flatten();
+        texts.any(|text| redactor.finds_secret_in(text.as_bytes()))
+    });
     let mut stream = RedactedStream::new(redactor.clone());
     let mut is_in_body = false;
     // The stream passes bytes on with a delay, and replaces those of a secret. `held` has the bytes that the stream
@@ -178,7 +184,7 @@ fn has_secret(intake: &Intake, redactor: &Redactor) -> bool {
         is_in_body |= !held.starts_with(&passed);
         held.drain(..passed.len().min(held.len()));
     }
-    is_in_variable || is_in_body || stream.finish() != held
+    is_in_variable || is_in_denial || is_in_body || stream.finish() != held
 }
 
 /// Records the answers of a call, up to the maximum size.

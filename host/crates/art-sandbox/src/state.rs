@@ -7,7 +7,7 @@ use std::sync::Arc;
 use art_core::capability::{CallGrants, Denial, GrantUse};
 use art_core::limits::Limits;
 use art_core::outcome::{CallLog, LogLevel};
-use art_core::secret::Secrets;
+use art_core::secret::{Redactor, Secrets};
 use art_tools::NewestProgress;
 use tokio_util::sync::CancellationToken;
 use wasmtime::component::{HasData, ResourceTable};
@@ -152,7 +152,7 @@ impl CallState {
     }
 
     pub(crate) fn take_log(&mut self) -> CallLog {
-        let text = |output: fn(&Wasi) -> &CapturedOutput| self.wasi.as_deref().map(|wasi| output(wasi).text());
+        let text = |output: fn(&Wasi) -> &CapturedOutput| self.wasi.as_deref().map(|wasi| output(wasi).finish());
         let (stdout, stderr) = (text(|wasi| &wasi.stdout), text(|wasi| &wasi.stderr));
         self.log.finish(stdout.unwrap_or_default(), stderr.unwrap_or_default())
     }
@@ -166,10 +166,10 @@ struct Wasi {
 }
 
 impl Wasi {
-    fn new(max_captured_bytes: usize, env: &[(String, String)]) -> Self {
+    fn new(max_captured_bytes: usize, env: &[(String, String)], redactor: &Redactor) -> Self {
         let (stdout, stderr) = (
-            CapturedOutput::new(max_captured_bytes),
-            CapturedOutput::new(max_captured_bytes),
+            CapturedOutput::new(max_captured_bytes, redactor),
+            CapturedOutput::new(max_captured_bytes, redactor),
         );
         let ctx = WasiCtx::builder()
             .stdout(stdout.clone())
@@ -186,10 +186,10 @@ impl WasiView for CallState {
     // Each WASI call begins with a call of this function, so the calls are counted here.
     fn ctx(&mut self) -> WasiCtxView<'_> {
         self.meter.count_call();
-        let (max_captured_bytes, env) = (self.max_captured_bytes, &self.grants.env);
+        let (max_captured_bytes, env, redactor) = (self.max_captured_bytes, &self.grants.env, self.secrets.redactor());
         let wasi = self
             .wasi
-            .get_or_insert_with(|| Box::new(Wasi::new(max_captured_bytes, env)));
+            .get_or_insert_with(|| Box::new(Wasi::new(max_captured_bytes, env, redactor)));
         WasiCtxView {
             ctx: &mut wasi.ctx,
             table: &mut self.table,
@@ -221,7 +221,12 @@ impl CallState {
 
     /// Returns the name of the first canary that was seen while the tool ran.
     pub(crate) fn canary(&self) -> Option<String> {
-        self.canary.clone().or_else(|| self.http.as_ref()?.canary())
+        let in_requests = || self.http.as_ref()?.canary();
+        let in_outputs = || {
+            let wasi = self.wasi.as_deref()?;
+            wasi.stdout.canary().or_else(|| wasi.stderr.canary())
+        };
+        self.canary.clone().or_else(in_requests).or_else(in_outputs)
     }
 
     /// Returns whether the caller has cancelled the call.

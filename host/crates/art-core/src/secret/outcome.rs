@@ -26,6 +26,7 @@ impl Redactor {
         for denial in &mut outcome.denials {
             redaction.redact_text(&mut denial.action);
             redaction.redact_text(&mut denial.resource);
+            redaction.redact_text(&mut denial.reason);
             redaction.redact_optional_text(&mut denial.command);
         }
         for used in &mut outcome.uses {
