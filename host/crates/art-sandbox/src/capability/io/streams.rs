@@ -2,6 +2,7 @@
 //! can return them again. Those of the standard streams are not, because they depend on nothing outside of the sandbox.
 
 use art_core::intake::{Answer, Body, CrossingKind, StreamAnswer};
+use art_core::text::byte_prefix;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::bindings::io::streams::{self, HostInputStream, HostOutputStream};
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, DynPollable, StreamError, StreamResult};
@@ -140,6 +141,9 @@ impl CallState {
     }
 }
 
+/// Maximum length of the text of a recorded error, in bytes. The guest can keep many of them, and those of the host are short.
+const MAX_ERROR_BYTES: usize = 1024;
+
 /// Returns the recorded result, or `None` if the answer is that of another operation.
 fn parse_result<T: StreamValue>(recorded: Answer) -> Option<StreamResult<T>> {
     let Answer::Stream(answer) = recorded else {
@@ -151,7 +155,7 @@ fn parse_result<T: StreamValue>(recorded: Answer) -> Option<StreamResult<T>> {
             let code = code.as_deref().and_then(error_code_named);
             let error = match code {
                 Some(code) => StreamFault(code).into(),
-                None => RecordedError(text).into(),
+                None => RecordedError(byte_prefix(&text, MAX_ERROR_BYTES).to_owned()).into(),
             };
             Some(Err(StreamError::LastOperationFailed(error)))
         }
