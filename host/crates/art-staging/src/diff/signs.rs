@@ -23,7 +23,8 @@ pub(super) fn show(old: &str, new: &str) -> Shown {
         (true, false) => notes.push("the byte order mark at the beginning is removed".to_owned()),
         _ => {}
     }
-    if old_kinds != new_kinds {
+    // A text of one line without an ending has none that could differ.
+    if old_kinds != new_kinds && [old, new].iter().all(|text| text.contains(['\n', '\r'])) {
         let (was, is) = (describe(old_kinds), describe(new_kinds));
         notes.push(format!("the lines end with {is} instead of {was}"));
     }
