@@ -185,8 +185,10 @@ fn candidate_classes(class: &Arc<Class>, example: &Example, leaf: &Leaf, example
             let is_alike = |other: &&Example| other.parameter_names == example.parameter_names;
             let leaves = examples.iter().filter(is_alike).flat_map(|other| &other.leaves);
             let leaves = leaves.filter(|other| other.parameter == leaf.parameter);
-            let shown = leaves.filter_map(|other| other.value.as_str());
-            vec![Arc::new(Class::Choice(texts_by_stems(shown)))]
+            // Of the same value in many examples, only the last one counts, and finding stems takes time.
+            let shown = leaves.rev().filter_map(|other| other.value.as_str()).unique();
+            let shown = shown.collect_vec();
+            vec![Arc::new(Class::Choice(texts_by_stems(shown.into_iter().rev())))]
         }
         _ => vec![Arc::clone(class)],
     }
