@@ -17,6 +17,7 @@ mod http;
 mod learn;
 mod policy;
 mod request;
+mod requested;
 mod uses;
 
 use std::fmt;
@@ -32,6 +33,7 @@ pub use http::{HttpGrant, HttpScope, InvalidHttpAddress, RequestTarget, SecretHe
 pub use learn::{LearnedPolicy, ObservedCalls, Unused};
 pub use policy::{PolicyError, ToolPolicy};
 pub use request::{ArgumentRef, CapabilityRequest, RequestedUrl};
+pub use requested::Requested;
 pub use uses::{GrantUse, GrantUses};
 
 /// A kind of authority that a tool can have.

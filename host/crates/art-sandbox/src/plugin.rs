@@ -397,7 +397,7 @@ impl Plugin {
             None => (call_job.given.clone(), call_job.limits),
         };
         let grants = CallGrants {
-            unrequested: self.authority.unrequested(),
+            requested: self.authority.requested(&call.call().arguments),
             tool: Arc::from(self.schema.name.as_str()),
             base_dirs: Arc::clone(&call_job.grants.base_dirs),
             clock: given.links.clock,

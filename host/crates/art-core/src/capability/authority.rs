@@ -11,7 +11,7 @@ use super::fs::{absolute_path, guest_path};
 use super::http::RequestTarget;
 use super::{
     Access, ArgumentRef, CallGrants, Capability, CapabilityRequest, Denial, FsGrant, FsRight, HttpGrant, HttpRight,
-    MAX_DENIALS, RequestedUrl, ToolPolicy,
+    MAX_DENIALS, Requested, RequestedUrl, ToolPolicy,
 };
 
 /// The directories below which the host looks for the relative paths of a call and for its paths that begin with `~`, and those
@@ -101,7 +101,7 @@ impl BaseDirs {
 pub struct Authority {
     tool: Arc<str>,
     /// The requests, or `None` for a component without a manifest, which gets whatever is granted.
-    requests: Option<Vec<CapabilityRequest>>,
+    requests: Option<Arc<[CapabilityRequest]>>,
     policy: ToolPolicy,
     /// The grants of `policy.fs`. Each [`FsRight`] of a call shares one of them.
     fs: Vec<Arc<FsGrant>>,
@@ -120,7 +120,7 @@ impl Authority {
     pub fn new(tool: &str, requests: Option<Vec<CapabilityRequest>>, policy: ToolPolicy, base_dirs: BaseDirs) -> Self {
         let mut authority = Self {
             tool: Arc::from(tool),
-            requests,
+            requests: requests.map(Arc::from),
             fs: policy.fs.iter().cloned().map(Arc::new).collect(),
             http: policy.http.iter().cloned().map(Arc::new).collect(),
             policy,
@@ -228,17 +228,10 @@ impl Authority {
         })
     }
 
-    /// Returns the capabilities that the manifest does not request, so that they cannot be granted.
+    /// Returns what the manifest asks for in a call with these arguments.
     #[must_use]
-    pub fn unrequested(&self) -> Vec<Capability> {
-        let mut unrequested = vec![Capability::Fs, Capability::Http, Capability::Env];
-        match &self.requests {
-            None => unrequested.clear(),
-            Some(requests) => {
-                unrequested.retain(|capability| !requests.iter().any(|request| request.capability() == *capability));
-            }
-        }
-        unrequested
+    pub fn requested(&self, arguments: &Value) -> Requested {
+        Requested::new(self.requests.clone(), arguments)
     }
 
     fn collect_grants(&self, arguments: &Value) -> Result<CallGrants, Vec<Denial>> {
@@ -247,7 +240,7 @@ impl Authority {
             base_dirs: Arc::clone(&self.base_dirs),
             clock: self.policy.clock,
             random: self.policy.random,
-            unrequested: self.unrequested(),
+            requested: self.requested(arguments),
             env: Vec::new(),
             fs: Vec::new(),
             http: Vec::new(),
@@ -256,7 +249,7 @@ impl Authority {
         match &self.requests {
             None => self.add_all_rights(&mut grants),
             Some(requests) => {
-                for request in requests {
+                for request in requests.iter() {
                     self.add_requested_rights(request, arguments, &mut grants, &mut denials);
                 }
             }
@@ -559,6 +552,94 @@ mod tests {
         assert!(explains(&Denial::of_path("reader", "/app.py", Access::ReadWrite)));
         let target = RequestTarget::parse("https://example.com/").unwrap();
         assert!(explains(&Denial::of_http_request("reader", "GET", &target, None)));
+    }
+
+    /// Returns the grants of a call of a tool with these requests, to which nothing is granted.
+    fn grants_of_call(requested: Value, arguments: &Value) -> Arc<CallGrants> {
+        let authority = Authority::new("t", requests(requested), ToolPolicy::default(), base_dirs());
+        authority.grants_for(arguments).unwrap()
+    }
+
+    #[test]
+    fn a_path_that_the_manifest_does_not_ask_for_has_no_command() {
+        let denial = |requested: Value, access| {
+            let grants = grants_of_call(json!([requested]), &json!({}));
+            grants.denial_of_path("data/a", access)
+        };
+        let of_argument = denial(
+            json!({"kind": "fs", "access": "read", "path": "{args.path}"}),
+            Access::Read,
+        );
+        let only_reading = denial(json!({"kind": "fs", "access": "read"}), Access::ReadWrite);
+        let other_capability = denial(json!({"kind": "http"}), Access::Read);
+        for (denial, expected) in [
+            (
+                of_argument,
+                "asks only to read the file or directory of the argument `path`",
+            ),
+            (only_reading, "asks only to read the files that are granted"),
+            (other_capability, "does not ask for it"),
+        ] {
+            assert_eq!(denial.command, None, "{denial}");
+            assert!(denial.reason.contains(expected), "{denial}");
+        }
+        let both = json!({"kind": "fs", "access": "read-write"});
+        assert!(denial(both, Access::ReadWrite).needs_grant());
+    }
+
+    #[test]
+    fn a_request_that_the_manifest_does_not_ask_for_has_no_command() {
+        let has_command = |requested: Value, method: &str, url: &str| {
+            let grants = grants_of_call(json!([requested]), &json!({"url": "not a URL"}));
+            let denial = grants.denial_of_http_request(method, &RequestTarget::parse(url).unwrap());
+            assert_eq!(
+                denial.needs_grant(),
+                !denial.reason.contains("asks only to send GET"),
+                "{denial}"
+            );
+            denial.needs_grant()
+        };
+        let of_scope = json!({"kind": "http", "url": "https://api.example.com/v1"});
+        assert!(has_command(of_scope.clone(), "GET", "https://api.example.com/v1/a"));
+        assert!(!has_command(of_scope.clone(), "GET", "https://api.example.com/v2"));
+        assert!(!has_command(of_scope.clone(), "GET", "https://other.example/v1"));
+        assert!(!has_command(of_scope, "POST", "https://api.example.com/v1"));
+        let of_argument = json!({"kind": "http", "url": "{args.url}"});
+        assert!(!has_command(of_argument, "GET", "https://api.example.com/"));
+        let of_all = json!({"kind": "http"});
+        assert!(has_command(of_all, "GET", "https://other.example/"));
+    }
+
+    #[test]
+    fn another_path_of_the_origin_in_an_argument_has_a_command() {
+        let requested = requests(json!([{"kind": "http", "url": "{args.url}"}]));
+        let granted = policy(json!({"http": [{"url": "https://a.example/v1"}]}));
+        let authority = Authority::new("t", requested, granted, base_dirs());
+        let grants = authority.grants_for(&json!({"url": "https://a.example/v1"})).unwrap();
+        let denial = |url| grants.denial_of_http_request("GET", &RequestTarget::parse(url).unwrap());
+        assert!(denial("https://a.example/v2").needs_grant());
+        assert!(!denial("https://b.example/v1").needs_grant());
+    }
+
+    #[test]
+    fn a_path_that_this_host_never_grants_has_no_command_and_the_same_reason_as_on_other_hosts() {
+        let base_dirs = BaseDirs {
+            resolved_home: Some("/data/me".into()),
+            protected: vec![("/srv/plugins".into(), "the plugins folder")],
+            ..base_dirs()
+        };
+        let all_files = requests(json!([{"kind": "fs", "access": "read"}]));
+        let authority = Authority::new("t", all_files, ToolPolicy::default(), base_dirs);
+        let grants = authority.grants_for(&json!({})).unwrap();
+        for path in ["home/me/.ssh/id", "~/.ssh/id", "srv/plugins/a.wasm", "srv"] {
+            let denial = grants.denial_of_path(path, Access::Read);
+            assert_eq!(
+                (denial.command, denial.reason.as_str()),
+                (None, "no grant covers it"),
+                "{path}"
+            );
+        }
+        assert!(grants.denial_of_path("home/me/notes", Access::Read).needs_grant());
     }
 
     #[test]

@@ -149,7 +149,13 @@ impl Denial {
         self
     }
 
-    /// Adds the command that would allow what was denied, unless the resource was cut or the command has a control character.
+    /// Removes the command, because the grant that it makes would be refused.
+    pub(super) fn without_command(self) -> Self {
+        Self { command: None, ..self }
+    }
+
+    /// Adds the command that would allow what was denied, unless the resource was cut or the command has a control
+    /// character.
     #[must_use]
     pub fn with_command(mut self, command: String) -> Self {
         // A resource that `new` has cut is still longer than the maximum, because of the note at its end.

@@ -1,5 +1,6 @@
 //! The grants of one call: the rights that the call gets, for its arguments, from the authority of its tool.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 use super::disguise::replaced_request;
 use super::fs::absolute_path;
 use super::http::{HttpScope, METHODS, RequestTarget};
-use super::{Access, BaseDirs, Capability, Denial, FsGrant, HttpGrant};
+use super::{Access, BaseDirs, Capability, Denial, FsGrant, HttpGrant, Requested};
 
 /// What one call may touch outside of its sandbox, and by which grant. The sandbox opens nothing else.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,8 +23,8 @@ pub struct CallGrants {
     pub clock: bool,
     /// Whether the call may draw random numbers.
     pub random: bool,
-    /// The capabilities that the manifest of the tool does not request, so that no grant can give them.
-    pub unrequested: Vec<Capability>,
+    /// What the manifest of the tool asks for in this call. No grant can give more.
+    pub requested: Requested,
     /// The variables that the call can read.
     pub env: Vec<(String, String)>,
     /// The files that the call may use.
@@ -133,7 +134,7 @@ impl CallGrants {
                 base_dirs: Arc::default(),
                 clock: true,
                 random: true,
-                unrequested: Vec::new(),
+                requested: Requested::default(),
                 env: Vec::new(),
                 fs: Vec::new(),
                 http: Vec::new(),
@@ -172,41 +173,16 @@ impl CallGrants {
             }
             _ => Path::new("/").join(guest_path),
         };
-        let shown = path.to_string_lossy();
-        // The operator's grant may cover more than the right: the tool's manifest limits the right, for example to the paths in
-        // the arguments.
-        let spellings: Vec<_> = self.base_dirs.spellings(&path).collect();
-        let is_covered = |fs_right: &FsRight| spellings.iter().any(|path| fs_right.grant.covers(path, access));
-        if self.fs.iter().any(is_covered) {
-            let action = if access.may_write() { "write" } else { "read" };
-            return Denial::new(
-                Capability::Fs,
-                action,
-                &shown,
-                "it is granted, but the manifest of the tool requests less, such as only the paths in the arguments, or only reading",
-            );
+        if let Some(reason) = self.requested.why_no_path(access) {
+            return Denial::new(Capability::Fs, access.action(), &path.to_string_lossy(), &reason);
         }
         // The host's own folders are not named here: they depend on this host, and a replay elsewhere has the same text.
         let denial = BaseDirs::of_system().denial_of_path(&self.tool, &path, access);
-        self.without_command_if_unrequested(denial)
-    }
-
-    /// Returns the denial of something that the manifest of the tool does not request without its command, since a grant would
-    /// be refused.
-    fn without_command_if_unrequested(&self, denial: Denial) -> Denial {
-        let author_hint = match denial.capability {
-            Capability::Fs => "`fs(read)` or `fs(read_write)`",
-            Capability::Http => "`http(..)`",
-            _ => "`env(..)`",
-        };
-        if !self.unrequested.contains(&denial.capability) {
-            return denial;
+        let is_protected = |path: Cow<'_, Path>| self.base_dirs.why_protected(&path).is_some();
+        match self.base_dirs.spellings(&path).any(is_protected) {
+            true => denial.without_command(),
+            false => denial,
         }
-        let reason = format!(
-            "the tool does not ask for it, so it cannot be granted; its author can add {author_hint} to the `capabilities(..)` of \
-             `#[tool(..)]`"
-        );
-        Denial::new(denial.capability, &denial.action, &denial.resource, &reason)
     }
 
     /// Returns whether a denial may be why a call with these arguments broke off without a result of its tool. Reading a file that
@@ -236,21 +212,12 @@ impl CallGrants {
     /// Returns the denial of an HTTP request that no right covers.
     #[must_use]
     pub fn denial_of_http_request(&self, method: &str, target: &RequestTarget) -> Denial {
-        // As in `denial_of_path`, the grant may allow more than the right.
-        if self
-            .http
-            .iter()
-            .any(|http_right| http_right.grant.allows(method, target))
-        {
-            let origin = target.origin().to_string();
-            let reason = "it is granted, but the manifest of the tool requests less, such as only the addresses in the arguments, or \
-                          other methods";
-            return Denial::new(Capability::Http, method, &origin, reason);
-        }
         let origin = target.origin();
+        if let Some(reason) = self.requested.why_no_http_request(method, target) {
+            return Denial::new(Capability::Http, method, &origin.to_string(), &reason);
+        }
         let earlier = self.http.iter().find(|http_right| http_right.grant.url == origin);
-        let denial = Denial::of_http_request(&self.tool, method, target, earlier.map(|http_right| &*http_right.grant));
-        self.without_command_if_unrequested(denial)
+        Denial::of_http_request(&self.tool, method, target, earlier.map(|http_right| &*http_right.grant))
     }
 
     /// Returns whether the call may have had an effect outside of its sandbox.
