@@ -94,6 +94,12 @@ pub fn printable(text: &str) -> String {
     })
 }
 
+/// Returns whether `text` is one line in which every character can be seen, so that it can be shown and copied as it is.
+#[must_use]
+pub fn is_printable_line(text: &str) -> bool {
+    !text.contains(|c| is_unprintable(c) || c.is_control())
+}
+
 fn is_unprintable(c: char) -> bool {
     is_invisible(c) || (c.is_control() && c != '\n' && c != '\t')
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::commands::http_command;
 use super::http::{HttpGrant, RequestTarget, check_method};
 use super::{Access, Capability, FsGrant};
-use crate::text::{printable, quote_for_shell};
+use crate::text::{is_printable_line, printable, quote_for_shell};
 
 /// Maximum number of denials that a call reports.
 pub const MAX_DENIALS: usize = 8;
@@ -31,7 +31,7 @@ pub struct Denial {
     /// Why it is denied. The text begins with a small letter and has no full stop at its end.
     pub reason: String,
     /// The command with which the operator can allow it: it adds the smallest grant, approves a changed component or sets a
-    /// secret. Absent if no command can allow it, or if the resource is too long for a command or has a control character.
+    /// secret. Absent if no command can allow it, or if the resource is too long for a command or has a character that is invisible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Whether the operating system denied it, and not this host. No grant changes that.
@@ -154,12 +154,12 @@ impl Denial {
         Self { command: None, ..self }
     }
 
-    /// Adds the command that would allow what was denied, unless the resource was cut or the command has a control
+    /// Adds the command that would allow what was denied, unless the resource was cut or the command has an invisible
     /// character.
     #[must_use]
     pub fn with_command(mut self, command: String) -> Self {
         // A resource that `new` has cut is still longer than the maximum, because of the note at its end.
-        if self.resource.chars().count() <= MAX_RESOURCE_CHARS && !command.contains(char::is_control) {
+        if self.resource.chars().count() <= MAX_RESOURCE_CHARS && is_printable_line(&command) {
             self.command = Some(command);
         }
         self
@@ -277,6 +277,8 @@ mod tests {
             "/a/*",
             "/",
             "/a/$HOME",
+            "/a/\u{202e}txt.b",
+            "/a/\u{200b}b",
         ] {
             assert_eq!(command(path), None, "no command grants `{path}`");
         }
