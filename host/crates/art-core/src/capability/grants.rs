@@ -194,14 +194,16 @@ impl CallGrants {
             || self.is_named(Path::new(&denial.resource), arguments)
     }
 
-    /// Returns whether one of the texts in the arguments names a file, its last parts, or a directory above it.
+    /// Returns whether one of the texts in the arguments names a file, its last parts, or a directory above it. A word without a
+    /// slash or a dot is not taken for the last part, because many files may be called like that.
     fn is_named(&self, path: &Path, arguments: &Value) -> bool {
         match arguments {
             Value::String(text) => {
                 let named = absolute_path(text, self.base_dirs.home.as_deref(), &self.base_dirs.current);
                 // Everything ends with the empty text, and is below the root.
                 let is_below = named.is_ok_and(|named| named.parent().is_some() && path.starts_with(named));
-                is_below || !text.is_empty() && path.ends_with(text)
+                let looks_like_path = text.contains('/') || Path::new(text).extension().is_some();
+                is_below || looks_like_path && path.ends_with(text)
             }
             Value::Array(items) => items.iter().any(|item| self.is_named(path, item)),
             Value::Object(fields) => fields.values().any(|field| self.is_named(path, field)),
