@@ -112,6 +112,9 @@ pub struct AddArgs {
     /// Header with the secret, instead of `authorization`
     #[arg(long, value_name = "NAME", requires = "secret")]
     pub header: Option<String>,
+    /// Text before the secret in the header, instead of `Bearer ` in `authorization` and of nothing elsewhere
+    #[arg(long, value_name = "TEXT", requires = "secret")]
+    pub prefix: Option<String>,
     /// Environment variable that the tool can read; may be given several times
     #[arg(long, value_name = "NAME=VALUE", value_parser = super::parse_name_and_value)]
     pub env: Vec<(String, String)>,

@@ -78,7 +78,7 @@ impl fmt::Display for UnreadGrants {
             (true, _) => "`art grant add --help` shows how to grant something".to_owned(),
             (false, 0) => format!("what it lists can be granted with `{}`", self.commands.join("`, `")),
             (false, more) => format!(
-                "what it lists can be granted with `{}`, and {more} more commands",
+                "what it lists can be granted with `{}`; {more} more are not shown",
                 self.commands.join("`, `")
             ),
         };
@@ -222,9 +222,10 @@ fn unread_grants(dir: &Dir, plugins: &[Arc<Plugin>], names: &BTreeSet<String>) -
         let file = format!("{}.toml", plugin.name());
         let text = open_entry(dir, &file).and_then(|file| read_text(file, MAX_UNREAD_BYTES));
         let policy: Option<ToolPolicy> = text.ok().and_then(|text| toml::from_str(&text).ok());
-        let mut commands = policy.map_or_else(Vec::new, |policy| policy.commands(&plugin.schema().name));
-        let more = commands.len().saturating_sub(MAX_UNREAD_COMMANDS);
+        let policy = policy.unwrap_or_default();
+        let mut commands = policy.commands(&plugin.schema().name);
         commands.truncate(MAX_UNREAD_COMMANDS);
+        let more = policy.count() - commands.len();
         UnreadGrants { file, commands, more }
     });
     unread.collect()
@@ -689,7 +690,7 @@ mod tests {
         assert_eq!(
             unread(&["art grant add a --read /b"], 2).to_string(),
             "`a\\u{1b}[2J.toml` is not read: grants are kept in the home (hint: what it lists can be granted with `art grant add a \
-             --read /b`, and 2 more commands)"
+             --read /b`; 2 more are not shown)"
         );
         assert!(unread(&[], 0).to_string().contains("`art grant add --help`"));
     }

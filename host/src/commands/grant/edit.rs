@@ -69,7 +69,7 @@ fn http_grant(url: &str, args: &AddArgs) -> Result<HttpGrant, CommandError> {
     let secret = args.secret.clone().map(|name| SecretHeader {
         name,
         header: args.header.clone().unwrap_or_else(|| "authorization".to_owned()),
-        prefix: None,
+        prefix: args.prefix.clone(),
     });
     Ok(HttpGrant {
         url: scope,
@@ -174,6 +174,16 @@ mod tests {
             let mut granted = [stored(policy.clone())];
             remove_revoked(&mut granted, &[written.to_str().unwrap().to_owned()]).unwrap();
             assert!(granted[0].policy.fs.is_empty(), "{written:?}");
+        }
+    }
+
+    #[test]
+    fn a_text_before_the_secret_is_kept_as_it_is_written() {
+        for prefix in ["Token ", ""] {
+            let options = ["--http", "https://a.example/", "--secret", "KEY", "--prefix", prefix];
+            let policy = add(ToolPolicy::default(), &options);
+            let secret = policy.http[0].secret.clone().unwrap();
+            assert_eq!(secret.prefix(), prefix);
         }
     }
 

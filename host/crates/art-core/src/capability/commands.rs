@@ -1,27 +1,38 @@
 //! The commands with which an operator makes grants.
 
+use super::policy::{check_limit, check_variable};
 use super::{Access, FsGrant, HttpGrant, ToolPolicy};
-use crate::text::quote_for_shell;
+use crate::text::{is_printable_line, quote_for_shell};
 
 impl ToolPolicy {
     /// Returns the commands that make these grants for the tool `tool`, each of them one line that can be copied into a shell.
-    /// Leaves out what no command can grant, such as a path with a control character. The policy need not have passed
+    /// Leaves out what no command can grant, such as a path that is not absolute. The policy need not have passed
     /// [`check`](Self::check).
     #[must_use]
     pub fn commands(&self, tool: &str) -> Vec<String> {
-        let files = self.fs.iter().map(fs_options);
-        let addresses = self.http.iter().map(http_options);
+        let files = self.fs.iter().filter(|grant| grant.check().is_ok()).map(fs_options);
+        let addresses = self.http.iter().filter(|grant| grant.check().is_ok());
+        let addresses = addresses.map(http_options);
         let variables = self
             .env
             .iter()
-            .map(|(name, value)| option("env", &format!("{name}={value}")));
+            .filter(|(name, value)| check_variable(name, value).is_ok());
+        let variables = variables.map(|(name, value)| option("env", &format!("{name}={value}")));
         let limits = self
             .limits
             .iter()
-            .map(|(name, value)| option("limit", &format!("{name}={value}")));
+            .filter(|(name, value)| check_limit(name, **value).is_ok());
+        let limits = limits.map(|(name, value)| option("limit", &format!("{name}={value}")));
         let options = files.chain(addresses).chain(variables).chain(limits);
         let commands = options.map(|options| format!("art grant add {}{options}", quote_for_shell(tool)));
-        commands.filter(|command| !command.contains(char::is_control)).collect()
+        commands.filter(|command| is_printable_line(command)).collect()
+    }
+
+    /// Returns the number of things that the policy grants or restricts, each of which has at most one command.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        let listed = self.fs.len() + self.http.len() + self.env.len() + self.limits.len();
+        listed + usize::from(!self.clock) + usize::from(!self.random)
     }
 }
 
@@ -73,6 +84,9 @@ fn http_options(grant: &HttpGrant) -> String {
         if secret.header != "authorization" {
             options.push_str(&option("header", &secret.header));
         }
+        if let Some(prefix) = &secret.prefix {
+            options.push_str(&option("prefix", prefix));
+        }
     }
     options
 }
@@ -87,7 +101,8 @@ mod tests {
             r#"{"component": "00", "limits": {"fuel": 5}, "env": {"A": "it's"},
             "fs": [{"path": "/my notes"}, {"path": "/out", "access": "read-write", "stage": true, "max_files": 2}],
             "http": [{"url": "https://a.example/"},
-                {"url": "http://b.example:8080/v1", "methods": ["POST"], "private": true, "secret": {"name": "KEY", "header": "x-key"}}]}"#,
+                {"url": "http://b.example:8080/v1", "methods": ["POST"], "private": true,
+                    "secret": {"name": "KEY", "header": "x-key", "prefix": "Token "}}]}"#,
         )
         .unwrap();
         assert_eq!(
@@ -96,7 +111,8 @@ mod tests {
                 "art grant add tool --read '/my notes'",
                 "art grant add tool --write /out --stage --max-files 2",
                 "art grant add tool --http https://a.example/",
-                "art grant add tool --http http://b.example:8080/v1 --method POST --private --secret KEY --header x-key",
+                "art grant add tool --http http://b.example:8080/v1 --method POST --private --secret KEY --header x-key \
+                 --prefix 'Token '",
                 r"art grant add tool --env 'A=it'\''s'",
                 "art grant add tool --limit fuel=5",
             ]
@@ -104,16 +120,28 @@ mod tests {
     }
 
     #[test]
+    fn what_no_command_can_grant_is_counted_and_has_no_command() {
+        let policy: ToolPolicy = serde_json::from_str(
+            r#"{"clock": false, "limits": {"fule": 5}, "env": {"A B": "1"},
+            "fs": [{"path": "notes"}, {"path": "~/notes"}, {"path": "/a\u202eb"}, {"path": "/notes"}],
+            "http": [{"url": "http://a.example/", "secret": {"name": "KEY"}}]}"#,
+        )
+        .unwrap();
+        assert_eq!(policy.commands("t"), ["art grant add t --read /notes"]);
+        assert_eq!(policy.count(), 8);
+    }
+
+    #[test]
     fn no_grant_can_break_out_of_its_command() {
         let policy: ToolPolicy = serde_json::from_str(
-            r#"{"env": {"-x": "$(reboot)", "A": "a\nart grant add t --read /"}, "fs": [{"path": "/a; reboot"}, {"path": "/a\u001b[2J"}]}"#,
+            r#"{"env": {"X": "$(reboot)", "A": "a\nart grant add t --read /"}, "fs": [{"path": "/a; reboot"}, {"path": "/a\u001b[2J"}]}"#,
         )
         .unwrap();
         assert_eq!(
             policy.commands("t; reboot"),
             [
                 "art grant add 't; reboot' --read '/a; reboot'",
-                "art grant add 't; reboot' --env='-x=$(reboot)'",
+                "art grant add 't; reboot' --env 'X=$(reboot)'",
             ]
         );
     }

@@ -162,27 +162,32 @@ impl ToolPolicy {
     pub fn limit_overrides(&self) -> Result<LimitOverrides, String> {
         let mut overrides = LimitOverrides::default();
         for (name, value) in &self.limits {
-            let Some(limit) = SettableLimit::ALL.iter().find(|limit| limit.setting == name) else {
-                let names: Vec<_> = SettableLimit::ALL.iter().map(|limit| limit.setting).collect();
-                return Err(format!(
-                    "there is no limit `{name}`; expected one of {}",
-                    names.join(", ")
-                ));
-            };
-            if *value > limit.maximum {
-                return Err(format!(
-                    "the limit `{name}` is {value}, more than the maximum {}",
-                    limit.maximum
-                ));
-            }
-            *limit.get_mut(&mut overrides) = Some(*value);
+            *check_limit(name, *value)?.get_mut(&mut overrides) = Some(*value);
         }
         Ok(overrides)
     }
 }
 
+/// Returns the limit with this name, if it can have this value.
+pub(super) fn check_limit(name: &str, value: u64) -> Result<&'static SettableLimit, String> {
+    let Some(limit) = SettableLimit::ALL.iter().find(|limit| limit.setting == name) else {
+        let names: Vec<_> = SettableLimit::ALL.iter().map(|limit| limit.setting).collect();
+        return Err(format!(
+            "there is no limit `{name}`; expected one of {}",
+            names.join(", ")
+        ));
+    };
+    match value > limit.maximum {
+        true => Err(format!(
+            "the limit `{name}` is {value}, more than the maximum {}",
+            limit.maximum
+        )),
+        false => Ok(limit),
+    }
+}
+
 /// Checks the name and the value of an environment variable.
-fn check_variable(name: &str, value: &str) -> Result<(), String> {
+pub(super) fn check_variable(name: &str, value: &str) -> Result<(), String> {
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if !is_name {
         return Err(format!("`{name}` is no name of a variable"));
