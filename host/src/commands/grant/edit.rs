@@ -99,14 +99,18 @@ pub(super) fn remove_revoked(granted: &mut [StoredGrants], revoked: &[String]) -
     Ok(())
 }
 
-/// Removes the grant for the path, address, variable or limit `text`. Returns whether there was one.
+/// Removes the grant for the path, address, variable or limit `text`. Returns whether there was one. A text without a slash is the
+/// name of a variable or a limit if there is one, and else a path in the current directory.
 fn remove_grant(policy: &mut ToolPolicy, text: &str) -> bool {
     let before = policy.clone();
+    policy.env.remove(text);
+    policy.limits.remove(text);
+    if *policy != before && !text.contains('/') {
+        return true;
+    }
     revoke_path(policy, text);
     let scope = text.parse::<HttpScope>().ok();
     policy.http.retain(|grant| Some(&grant.url) != scope.as_ref());
-    policy.env.remove(text);
-    policy.limits.remove(text);
     *policy != before
 }
 
@@ -175,6 +179,22 @@ mod tests {
             remove_revoked(&mut granted, &[written.to_str().unwrap().to_owned()]).unwrap();
             assert!(granted[0].policy.fs.is_empty(), "{written:?}");
         }
+    }
+
+    #[test]
+    fn a_name_of_a_variable_is_not_a_path_in_the_current_directory_unless_there_is_no_such_variable() {
+        let current = std::env::current_dir().unwrap();
+        let path = current.join("A");
+        let policy = add(
+            ToolPolicy::default(),
+            &["--env", "A=1", "--read", path.to_str().unwrap()],
+        );
+        let mut granted = [stored(policy)];
+        remove_revoked(&mut granted, &["A".to_owned()]).unwrap();
+        assert!(granted[0].policy.env.is_empty());
+        assert_eq!(granted[0].policy.fs.len(), 1);
+        remove_revoked(&mut granted, &["A".to_owned()]).unwrap();
+        assert!(granted[0].policy.fs.is_empty());
     }
 
     #[test]
