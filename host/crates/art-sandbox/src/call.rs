@@ -272,7 +272,7 @@ impl Invocation {
             usage,
             log: self.take_log(),
             intake: self.take_intake(),
-            denials: self.store.data_mut().take_denials(),
+            denials: self.store.data_mut().outside.take_denials(),
             uses,
         }
     }

@@ -6,7 +6,7 @@
 //! [`crossing`](crate::crossing), the word means any passing of execution between guest and host.) Of the random numbers only the
 //! seed is recorded. If a replayed call asks other questions than its record answers, the first difference is the divergence.
 
-use art_core::capability::Denial;
+use art_core::capability::{Capability, Denial};
 use art_core::intake::{
     Answer, Crossing, CrossingKind, Divergence, DivergenceReason, FileAnswer, GivenByOperator, Intake, Seed,
 };
@@ -26,12 +26,18 @@ pub(crate) struct Outside {
     random: Option<Box<ChaCha20Rng>>,
     /// The denials of files and addresses that the guest was not allowed to use.
     denials: Denials,
+    /// Whether the record of a replay has denials of files.
+    has_recorded_file_denials: bool,
 }
 
 impl Outside {
     /// Creates a source that answers from a record.
     pub(crate) fn replay(mut recorded: Intake) -> Self {
         let mut outside = Self::default();
+        outside.has_recorded_file_denials = recorded
+            .denials
+            .iter()
+            .any(|denial| denial.capability == Capability::Fs);
         // The denials of a replay come from the record too.
         for denial in recorded.denials.drain(..) {
             outside.denials.push(denial);
@@ -119,6 +125,14 @@ impl Outside {
     /// Notes what the guest was not allowed to do with files or addresses.
     pub(crate) fn note_denial(&mut self, denial: Denial) {
         self.denials.push(denial);
+    }
+
+    /// Notes what the guest was not allowed to do with files because no file is granted. In a replay, the record has these denials too,
+    /// with the words of the host on which it was made, unless an earlier version of the host has made it.
+    pub(crate) fn note_denial_by_stub(&mut self, denial: Denial) {
+        if !self.has_recorded_file_denials {
+            self.denials.push(denial);
+        }
     }
 
     /// Returns the record of the call with `given`, which is what the operator gave to the call, and clears it. The denials are

@@ -15,7 +15,6 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea};
 use crate::capability::http::{Http, Network};
-use crate::denials::Denials;
 use crate::host_memory::HostMemory;
 use crate::limiter::MemoryLimiter;
 use crate::log::{CapturedOutput, LogBuffer};
@@ -32,8 +31,6 @@ pub(crate) struct CallState {
     pub(crate) outside: Outside,
     /// What the call may use.
     pub(crate) grants: Arc<CallGrants>,
-    /// The denials by the [stubs](crate::stubs) of interfaces that are not granted.
-    pub(crate) denials: Denials,
     /// The tree of the granted files. Built before the guest runs, or never if no files are granted.
     pub(crate) files: Option<Arc<FileTree>>,
     /// Places to which no grant may lead.
@@ -72,7 +69,6 @@ impl CallState {
             meter: Meter::new(limits),
             outside: Outside::default(),
             grants,
-            denials: Denials::default(),
             files: None,
             protected: Arc::default(),
             staging: None,
@@ -123,14 +119,6 @@ impl CallState {
             let denials = self.http.iter().flat_map(|http| http.take_denials());
             denials.for_each(|denial| self.outside.note_denial(denial));
         }
-    }
-
-    /// Returns all denials of the call, those of the stubs and those in `outside`, and clears them.
-    pub(crate) fn take_denials(&mut self) -> Vec<Denial> {
-        for denial in self.outside.take_denials() {
-            self.denials.push(denial);
-        }
-        self.denials.take()
     }
 
     /// Opens the granted files, so that nothing that happens from now on changes where the grants lead. A replay needs no files.

@@ -131,7 +131,7 @@ fn record_denied_path(state: &mut CallState, name: &str, params: &[Val]) {
     });
     if let Some(path) = path {
         let denial = state.grants.denial_of_path(path, needed_access(name, params));
-        state.denials.push(denial);
+        state.outside.note_denial_by_stub(denial);
     }
 }
 

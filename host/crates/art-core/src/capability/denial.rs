@@ -149,11 +149,6 @@ impl Denial {
         self
     }
 
-    /// Removes the command, because the grant that it makes would be refused.
-    pub(super) fn without_command(self) -> Self {
-        Self { command: None, ..self }
-    }
-
     /// Adds the command that would allow what was denied, unless the resource was cut or the command has an invisible
     /// character.
     #[must_use]

@@ -1,6 +1,5 @@
 //! The grants of one call: the rights that the call gets, for its arguments, from the authority of its tool.
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
@@ -176,13 +175,7 @@ impl CallGrants {
         if let Some(reason) = self.requested.why_no_path(access) {
             return Denial::new(Capability::Fs, access.action(), &path.to_string_lossy(), &reason);
         }
-        // The host's own folders are not named here: they depend on this host, and a replay elsewhere has the same text.
-        let denial = BaseDirs::of_system().denial_of_path(&self.tool, &path, access);
-        let is_protected = |path: Cow<'_, Path>| self.base_dirs.why_protected(&path).is_some();
-        match self.base_dirs.spellings(&path).any(is_protected) {
-            true => denial.without_command(),
-            false => denial,
-        }
+        self.base_dirs.denial_of_path(&self.tool, &path, access)
     }
 
     /// Returns whether a denial may be why a call with these arguments broke off without a result of its tool. Reading a file that
