@@ -18,7 +18,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use art_core::capability::ToolPolicy;
+use art_core::capability::{BaseDirs, ToolPolicy};
 use art_core::text::quote_for_shell;
 use art_files::{NotRegular, open_entry, read_text, writable_by_others};
 use art_sandbox::{
@@ -222,13 +222,24 @@ fn unread_grants(dir: &Dir, plugins: &[Arc<Plugin>], names: &BTreeSet<String>) -
         let file = format!("{}.toml", plugin.name());
         let text = open_entry(dir, &file).and_then(|file| read_text(file, MAX_UNREAD_BYTES));
         let policy: Option<ToolPolicy> = text.ok().and_then(|text| toml::from_str(&text).ok());
-        let policy = policy.unwrap_or_default();
-        let mut commands = policy.commands(&plugin.schema().name);
-        commands.truncate(MAX_UNREAD_COMMANDS);
-        let more = policy.count() - commands.len();
+        let entries = policy.unwrap_or_default().entries();
+        let can_be_granted = |entry: &&ToolPolicy| may_be_granted(plugin, entry);
+        let commands = entries.iter().filter(can_be_granted);
+        let commands = commands.flat_map(|entry| entry.commands(&plugin.schema().name));
+        let commands: Vec<_> = commands.take(MAX_UNREAD_COMMANDS).collect();
+        let more = entries.len() - commands.len();
         UnreadGrants { file, commands, more }
     });
     unread.collect()
+}
+
+/// Returns whether the component can use a policy alone: whether it asks for what that grants, and for no more than its limits.
+fn may_be_granted(plugin: &Plugin, policy: &ToolPolicy) -> bool {
+    let policy = ToolPolicy {
+        component: plugin.digest(),
+        ..policy.clone()
+    };
+    plugin.without_policy().with_policy(policy, BaseDirs::default()).is_ok()
 }
 
 /// Loads a file as the catalogue describes it.

@@ -59,7 +59,7 @@ pub enum LoadError {
     },
     /// The file is not a component.
     #[error(
-        "not a WebAssembly component: {found} (hint: build it with `art plugin build` or `--target wasm32-wasip2`)"
+        "not a WebAssembly component: {found} (hint: build it with `art plugin build PATH` or `--target wasm32-wasip2`)"
     )]
     NotAComponent {
         /// The kind of file that was found.

@@ -28,11 +28,41 @@ impl ToolPolicy {
         commands.filter(|command| is_printable_line(command)).collect()
     }
 
-    /// Returns the number of things that the policy grants or restricts, each of which has at most one command.
+    /// Returns a policy for each thing that this one grants or restricts, with nothing else in it. Each has at most one command.
     #[must_use]
-    pub fn count(&self) -> usize {
-        let listed = self.fs.len() + self.http.len() + self.env.len() + self.limits.len();
-        listed + usize::from(!self.clock) + usize::from(!self.random)
+    pub fn entries(&self) -> Vec<Self> {
+        let empty = || Self {
+            component: self.component.clone(),
+            ..Self::default()
+        };
+        let files = self.fs.iter().map(|grant| Self {
+            fs: vec![grant.clone()],
+            ..empty()
+        });
+        let addresses = self.http.iter().map(|grant| Self {
+            http: vec![grant.clone()],
+            ..empty()
+        });
+        let variables = self.env.clone().into_iter();
+        let variables = variables.map(|variable| Self {
+            env: [variable].into(),
+            ..empty()
+        });
+        let limits = self.limits.clone().into_iter();
+        let limits = limits.map(|limit| Self {
+            limits: [limit].into(),
+            ..empty()
+        });
+        let clock = (!self.clock).then(|| Self {
+            clock: false,
+            ..empty()
+        });
+        let random = (!self.random).then(|| Self {
+            random: false,
+            ..empty()
+        });
+        let listed = files.chain(addresses).chain(variables).chain(limits);
+        listed.chain(clock).chain(random).collect()
     }
 }
 
@@ -128,7 +158,8 @@ mod tests {
         )
         .unwrap();
         assert_eq!(policy.commands("t"), ["art grant add t --read /notes"]);
-        assert_eq!(policy.count(), 8);
+        assert_eq!(policy.entries().len(), 8);
+        assert!(policy.entries().iter().all(|entry| entry.commands("t").len() <= 1));
     }
 
     #[test]
