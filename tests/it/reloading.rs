@@ -100,7 +100,15 @@ async fn the_old_version_answers_while_a_new_one_is_copied_slowly() {
 async fn another_tool_under_the_same_file_name_is_not_called_before_it_is_approved() {
     let watched = WatchedRuntime::new().await;
     fs::copy(components::COUNTER, watched.component_file()).unwrap();
-    assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::NeedsApproval));
+    assert_eq!(
+        watched.next_reload(),
+        (
+            "tool".to_owned(),
+            Reload::NeedsApproval {
+                tool: "counter".to_owned()
+            }
+        )
+    );
     let report = watched.call("counter", json!({})).await;
     assert_eq!(report.ending.as_str(), "denied", "{report:?}");
     assert_eq!(

@@ -70,8 +70,8 @@ fn watch_plugins(runtime: &Runtime, global: &GlobalOptions) -> Option<FolderWatc
 /// Returns a message about what happened to the component `name` whose file has changed.
 fn reload_message(name: &str, reload: &Reload) -> String {
     match reload {
-        Reload::NeedsApproval => {
-            format!("`{name}.wasm` has changed: its tool is not called until `art grant approve {name}` approves it")
+        Reload::NeedsApproval { tool } => {
+            format!("`{name}.wasm` has changed: its tool is not called until `art grant approve {tool}` approves it")
         }
         Reload::Removed => format!("`{name}.wasm` is gone, and its tool with it"),
         Reload::Refused(reason) => format!("`{name}.wasm` has changed and is refused: {reason}"),

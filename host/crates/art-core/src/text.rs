@@ -131,6 +131,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_shell_reads_a_quoted_text_as_one_word() {
+        for text in [
+            "plain",
+            "",
+            "{\"a\":1}",
+            "it's",
+            "'; echo injected; '",
+            "'\\''",
+            "$(echo a) `echo b` \"c\" !d",
+            "~/*",
+        ] {
+            let script = format!("printf %s {}", quote_for_shell(text));
+            let ran = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            assert_eq!(String::from_utf8(ran.stdout).unwrap(), text, "{script}");
+        }
+    }
+
+    #[test]
     fn white_space_before_the_first_sentence_is_dropped() {
         assert_eq!(first_sentences("\n Adds numbers. More.", 14), "Adds numbers.");
         assert_eq!(first_sentences(" aaaaaaaaaa", 5), "aaaaa...");

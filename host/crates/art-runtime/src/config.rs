@@ -18,6 +18,7 @@ use art_core::JsonObject;
 use art_core::agent::ExecutionConfig;
 use art_core::capability::ToolPolicy;
 use art_core::prompt::{AgentPersona, SystemPromptOverride, SystemPromptsRegistry};
+use art_core::text::quote_for_shell;
 use art_model::ModelSettings;
 use art_sandbox::{CompilerProgram, SandboxConfig};
 use art_tools::ApprovalPolicy;
@@ -214,7 +215,10 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// Others could change the file.
-    #[error("others could change the settings `{path}`: {problem} (hint: make it yours, and run `chmod go-w {path}`)")]
+    #[error(
+        "others could change the settings `{path}`: {problem} (hint: make it yours, and run `chmod go-w {}`)",
+        quote_for_shell(&path.to_string_lossy())
+    )]
     NotPrivate {
         /// Path of the file.
         path: PathBuf,

@@ -34,7 +34,10 @@ pub enum Reload {
     /// The tool of the file is offered, in its new version if there was an earlier one.
     Loaded,
     /// The grants of the loaded version are withheld, so its tool is not called until the operator approves this version.
-    NeedsApproval,
+    NeedsApproval {
+        /// Name of the tool.
+        tool: String,
+    },
     /// The tool of the file is no longer offered, because the file is gone.
     Removed,
     /// The file cannot be used, for this reason. The earlier version stays, if there is one.
@@ -205,14 +208,18 @@ impl Reloader {
         if earlier.is_some_and(|earlier| is_unchanged(earlier, &plugin)) {
             return Reload::Unchanged;
         }
-        let needs_approval = has_withheld_grants(&plugin);
+        let tool = plugin.schema().name.clone();
+        let result = match has_withheld_grants(&plugin) {
+            true => Reload::NeedsApproval { tool: tool.clone() },
+            false => Reload::Loaded,
+        };
         let plugin = Arc::new(plugin);
         let renamed_from = earlier.filter(|earlier| earlier.schema().name != plugin.schema().name);
         if let Err(error) = self.registry.replace(Arc::clone(&plugin) as Arc<dyn ToolExecutor>) {
             return Reload::Refused(in_one_line(&error));
         }
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
-        *changes.entry(plugin.schema().name.clone()).or_default() += 1;
+        *changes.entry(tool).or_default() += 1;
         drop(changes);
         if let Some(earlier) = renamed_from {
             self.registry.unregister(&earlier.schema().name);
@@ -221,11 +228,7 @@ impl Reloader {
         plugins.retain(|other| other.name() != plugin.name());
         plugins.push(plugin);
         plugins.sort_by(|a, b| a.name().cmp(b.name()));
-        if needs_approval {
-            Reload::NeedsApproval
-        } else {
-            Reload::Loaded
-        }
+        result
     }
 
     fn remove(&self, name: &str) -> Reload {

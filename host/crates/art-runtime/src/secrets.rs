@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use art_core::secret::{InvalidSecret, MAX_SECRETS, Secret, Secrets};
+use art_core::text::quote_for_shell;
 use art_files::{open_regular, read_text};
 use art_sandbox::SecretSource;
 use secrecy::{ExposeSecret, SecretString};
@@ -56,14 +57,14 @@ pub enum SecretError {
         source: std::io::Error,
     },
     /// Others could read the secrets.
-    #[error("the secrets `{path}` are not private: {problem} (hint: `chmod {mode} {path}`)")]
+    #[error("the secrets `{path}` are not private: {problem} (hint: {hint})")]
     NotPrivate {
         /// The file or the directory.
         path: PathBuf,
         /// What is wrong.
         problem: &'static str,
-        /// The permissions that it has to have.
-        mode: &'static str,
+        /// What to do.
+        hint: String,
     },
     /// The file does not have the form that the host writes. The message shows nothing of its content.
     #[error("the secrets `{path}` are damaged (hint: remove the file, and set the secrets again)")]
@@ -350,19 +351,24 @@ fn io_error<'a>(verb: &'static str, path: &'a Path) -> impl Fn(std::io::Error) -
 
 /// Refuses a file or directory that others can read or change, or that belongs to somebody else. A link is refused as well.
 fn check_private(path: &Path, metadata: &Metadata, mode: &'static str) -> Result<(), SecretError> {
-    let problem = if metadata.is_symlink() {
-        "it is a link"
-    } else if metadata.mode() & 0o077 != 0 {
-        "other users can read or change it"
+    let quoted = quote_for_shell(&path.to_string_lossy());
+    let (problem, hint) = if metadata.is_symlink() {
+        (
+            "it is a link",
+            "put the file or directory itself in its place".to_owned(),
+        )
     } else if metadata.uid() != rustix::process::geteuid().as_raw() {
-        "it belongs to another user"
+        let hint = "run this program as that user, or set the secrets again in a home of yours";
+        ("it belongs to another user", hint.to_owned())
+    } else if metadata.mode() & 0o077 != 0 {
+        ("other users can read or change it", format!("`chmod {mode} {quoted}`"))
     } else {
         return Ok(());
     };
     Err(SecretError::NotPrivate {
         path: path.to_owned(),
         problem,
-        mode,
+        hint,
     })
 }
 
@@ -545,6 +551,36 @@ mod tests {
         for text in ["[KEY]\n", "[KEY]\nvalue = \"value-one\"\nkeyring = true\n"] {
             std::fs::write(file.path(), text).unwrap();
             assert!(matches!(file.read(), Err(SecretError::Damaged { .. })), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_reason_why_secrets_are_not_private_has_its_hint() {
+        let home = tempfile::Builder::new().prefix("a b").tempdir().unwrap();
+        let file = SecretFile::new(&config(home.path()));
+        file.set(&secret("KEY", "value-one"), Place::File).unwrap();
+        let directory = file.path().parent().unwrap().to_owned();
+        std::fs::set_permissions(&directory, Permissions::from_mode(0o755)).unwrap();
+        let error = file.read().unwrap_err().to_string();
+        let command = format!("(hint: `chmod 700 '{}'`)", directory.display());
+        assert!(error.ends_with(&command), "{error}");
+        std::fs::set_permissions(&directory, Permissions::from_mode(0o700)).unwrap();
+        let elsewhere = home.path().join("elsewhere");
+        std::fs::rename(&directory, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &directory).unwrap();
+        let error = file.read().unwrap_err().to_string();
+        assert!(
+            error.contains("it is a link (hint: put the file or directory itself in its place)"),
+            "{error}"
+        );
+        // Only root can give a file away.
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(elsewhere.join(FILE_NAME), Some(54_321), None).unwrap();
+            let error = file.read().unwrap_err().to_string();
+            assert!(
+                error.contains("belongs to another user (hint: run this program as that user"),
+                "{error}"
+            );
         }
     }
 
