@@ -38,8 +38,8 @@ pub(crate) fn art(home: &Path) -> Command {
     }
     // The build of `art` for tests, which can be killed at chosen places: see `tests/src/art.rs`.
     let mut command = Command::new(env!("CARGO_BIN_EXE_art-under-test"));
-    command.arg("--home").arg(home);
-    command.arg("--plugins").arg(home.join("plugins"));
+    // As options, they would be in every suggested command.
+    command.env("ART_HOME", home).env("ART_PLUGINS", home.join("plugins"));
     for name in REMOVED_VARIABLES {
         command.env_remove(name);
     }

@@ -3,6 +3,8 @@
 mod changes;
 mod grant;
 mod secret;
+#[cfg(test)]
+mod suggested;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -118,6 +120,20 @@ impl GlobalOptions {
             .into_iter()
             .filter(is_from_environment)
             .collect();
+    }
+
+    /// Returns the options on the command line that say where `art` looks, each with its value: a suggested command needs them too.
+    pub(crate) fn typed_options(&self, matches: &ArgMatches) -> Vec<(&'static str, String)> {
+        let path = |path: &PathBuf| path.to_string_lossy().into_owned();
+        let options = [
+            ("home", self.home.as_ref().map(path)),
+            ("plugins", self.plugins.as_ref().map(path)),
+            ("user", self.user.clone()),
+        ];
+        let typed = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        typed
+            .filter(|(name, _)| matches.value_source(name) == Some(ValueSource::CommandLine))
+            .collect()
     }
 }
 

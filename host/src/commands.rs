@@ -43,6 +43,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render;
 use crate::render::compiling::CompilationDisplay;
+use crate::render::suggestions;
 
 /// The hidden argument with which the program starts itself as a compiler process.
 const COMPILE_ARGUMENT: &str = "__compile";
@@ -76,6 +77,7 @@ pub fn main_with(extension: Extension) -> ExitCode {
     let parsed = Cli::command().try_get_matches_from(arguments).and_then(|matches| {
         let mut cli = Cli::from_arg_matches(&matches)?;
         cli.global.record_options_from_environment(&matches);
+        suggestions::set_typed_options(&cli.global.typed_options(&matches));
         cli.global.extension = extension;
         Ok(cli)
     });
@@ -211,7 +213,7 @@ fn check_plugins_folder(config: &Config) -> Result<(), CommandError> {
     }
     let folder = folder.display();
     Err(CommandError::Usage(format!(
-        "there is no plugins folder `{folder}` (hint: correct the path, or create it with `art plugin build`)"
+        "there is no plugins folder `{folder}` (hint: correct the path, or create it with `art plugin build PATH`)"
     )))
 }
 

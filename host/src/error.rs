@@ -14,6 +14,7 @@ use art_store::StoreError;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
+use crate::render::suggestions;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -86,10 +87,11 @@ impl CommandError {
         }
     }
 
-    /// Returns the error as JSON, for programs.
+    /// Returns the error as JSON, for programs. Suggested commands have the options of this command line.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        json!({"error": {"message": in_one_line(self), "code": self.exit_code().name()}})
+        let message = in_one_line(self);
+        json!({"error": {"message": suggestions::in_text(&message), "code": self.exit_code().name()}})
     }
 
     /// Returns the error for an unknown conversation.

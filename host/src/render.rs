@@ -7,6 +7,7 @@ pub(crate) mod drawing;
 pub(crate) mod events;
 pub mod plan;
 pub(crate) mod saved_plan;
+pub(crate) mod suggestions;
 pub mod table;
 pub mod units;
 
@@ -87,19 +88,20 @@ pub(crate) fn turn_off_bracketed_paste() {
     }
 }
 
-/// Writes a note to stderr and escapes control characters.
+/// Writes a note to stderr and escapes control characters. Suggested commands get the options of this command line.
 pub fn note(text: &str) {
     // Ignore the error: there is no other channel to report it.
-    drop(write_line(&mut std::io::stderr().lock(), text));
+    drop(write_line(&mut std::io::stderr().lock(), &suggestions::in_text(text)));
 }
 
 /// Writer of the program's own logs. Escapes control characters as [`note`] does, since logs may contain names of tools or
-/// files.
+/// files, and completes suggested commands.
 pub(crate) struct Log;
 
 impl Write for Log {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let text = printable(&String::from_utf8_lossy(bytes));
+        let text = String::from_utf8_lossy(bytes);
+        let text = printable(&suggestions::in_text(&text));
         std::io::stderr().lock().write_all(text.as_bytes())?;
         Ok(bytes.len())
     }

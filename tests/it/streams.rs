@@ -42,6 +42,7 @@ fn an_answer_to_a_closed_stdout_is_an_error() {
             .args(["-c", r#"exec "$0" "$@" >&-"#])
             .arg(art.get_program())
             .args(art.get_args());
+        shell.envs(art.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let ran = CommandOutput(shell.output().unwrap());
         assert_eq!(ran.code(), 9, "{command:?}: {ran}");
         let message = "error: the answer could not be written to stdout: it is closed";

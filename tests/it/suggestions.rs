@@ -1,5 +1,7 @@
 //! Commands that messages suggest. Each test provokes a message, runs the command in it with a shell, and checks that it leads on.
 
+mod provoked;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -67,17 +69,24 @@ impl Scene {
         ran
     }
 
-    /// Takes the requested capabilities out of the manifest of `reads_file`. Spaces replace them, so that no length changes.
+    /// Takes the requested capabilities out of the manifest of `reads_file`.
     fn remove_capabilities(&self) {
+        self.replace_capabilities("reads_file", "");
+    }
+
+    /// Replaces the list of requested capabilities in the manifest of a tool. Spaces follow the new list, so that no length changes.
+    fn replace_capabilities(&self, tool: &str, list: &str) {
         const START: &[u8] = b"\"capabilities\":[";
-        let path = self.home.plugins().join("reads_file.wasm");
+        let path = self.home.plugins().join(format!("{tool}.wasm"));
         let mut wasm = fs::read(&path).unwrap();
         let starts: Vec<_> = (0..wasm.len()).filter(|at| wasm[*at..].starts_with(START)).collect();
         assert!(!starts.is_empty());
         for start in starts {
-            let list = start + START.len();
-            let end = (list..).find(|at| wasm[*at..].starts_with(b"]}")).unwrap();
-            wasm[list..end].fill(b' ');
+            let begin = start + START.len();
+            // The last request ends, then the list, then the manifest.
+            let end = (begin..).find(|at| wasm[*at..].starts_with(b"}]}")).unwrap() + 1;
+            wasm[begin..end].fill(b' ');
+            wasm[begin..][..list.len()].copy_from_slice(list.as_bytes());
         }
         fs::write(&path, wasm).unwrap();
     }
@@ -226,6 +235,49 @@ fn a_capability_that_a_tool_does_not_ask_for_has_no_command_and_the_author_is_to
         reason.contains("`fs(read)`") && reason.contains("`capabilities(..)`"),
         "{reason}"
     );
+}
+
+#[test]
+fn what_the_manifest_does_not_ask_for_has_no_command_and_the_reason_says_so() {
+    let scene = Scene::new();
+    scene.replace_capabilities("reads_file", r#"{"kind":"fs","access":"read","path":"{args.path}"}"#);
+    let folder = scene.path("");
+    scene.follow(&format!("art grant add reads_file --read {}", folder.display()));
+    assert_eq!(scene.read("reads_file", "note.txt").code(), 0);
+    let scene = Scene::new();
+    scene.home.add("fetches", components::FETCHES);
+    scene.replace_capabilities("fetches", r#"{"kind":"http","url":"https://api.example.com/"}"#);
+    for (url, method) in [("https://other.example/", "GET"), ("https://api.example.com/", "POST")] {
+        let denial = denial(&scene.call("fetches", &json!({"url": url, "method": method})));
+        assert_eq!(denial["command"], Value::Null, "{denial}");
+        let reason = denial["reason"].as_str().unwrap();
+        assert!(
+            reason.contains("no grant can allow it")
+                && reason.contains("send GET requests to `https://api.example.com/`"),
+            "{reason}"
+        );
+    }
+    let command = command_of(&scene.call("fetches", &json!({"url": "https://api.example.com/"})));
+    scene.follow(&command);
+}
+
+#[test]
+fn a_path_that_this_host_never_grants_has_no_command_while_the_tool_runs() {
+    let scene = Scene::new();
+    let home = scene.home.dir.path().canonicalize().unwrap();
+    let hidden = TempDir::new().unwrap();
+    fs::create_dir(hidden.path().join(".ssh")).unwrap();
+    let variables = [("HOME", hidden.path().to_str().unwrap())];
+    for path in [home.join("plugins/reads_file.wasm"), hidden.path().join(".ssh/id")] {
+        let arguments = json!({"path": path}).to_string();
+        let words = ["--json", "tool", "call", "reads_file", &arguments];
+        let denial = denial(&scene.home.art_with_environment(&words, &variables));
+        assert_eq!(denial["command"], Value::Null, "{denial}");
+        assert!(
+            denial["reason"].as_str().unwrap().contains("cannot be granted"),
+            "{denial}"
+        );
+    }
 }
 
 #[test]

@@ -6,6 +6,8 @@ mod ask;
 mod preview;
 mod standing;
 
+use std::slice;
+
 use art_core::hitl::Feedback;
 use art_core::text::truncate;
 use art_runtime::compose::open_store_read_only;
@@ -21,7 +23,7 @@ use super::{current_time, ids, load_config};
 use crate::cli::{ApproveCommand, GlobalOptions};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::render::{self, table, units};
+use crate::render::{self, suggestions, table, units};
 use crate::tokio_runtime::new_executor;
 
 pub(super) use ask::{decide_at_terminal, is_attended};
@@ -67,7 +69,7 @@ fn list(global: &GlobalOptions, limit: usize, after: Option<&str>) -> Result<Exi
     let (store, owner) = (open_store_read_only(&load_config(global)?)?, global.owner());
     let (waiting, has_more) = new_executor()?.block_on(load_waiting(store.as_ref(), &owner, limit, after))?;
     if global.json {
-        render::json(&waiting);
+        render::json(&suggestions::complete_waiting(&waiting));
         return Ok(Exit::Success);
     }
     let Some(last) = waiting.last() else {
@@ -128,7 +130,7 @@ fn show(global: &GlobalOptions, id: &str) -> Result<Exit, CommandError> {
     let store = open_store_read_only(&load_config(global)?)?;
     let record = new_executor()?.block_on(ids::resolve_suspension(store.as_ref(), &global.owner(), id))?;
     if global.json {
-        render::json(&record);
+        render::json(&suggestions::complete_waiting(&[record]).first());
     } else {
         render::print(&as_text::details(&record));
     }
@@ -173,8 +175,8 @@ fn decide(
     }
     executor.block_on(runtime.close());
     match (global.json, decided.as_slice()) {
-        (true, [record]) => render::json(record),
-        (true, records) => render::json(&records),
+        (true, [record]) => render::json(&suggestions::complete_waiting(slice::from_ref(record)).first()),
+        (true, records) => render::json(&suggestions::complete_waiting(records)),
         (false, _) => render::note(&format!("decided; `art runs resume {trace_id}` goes on with the run")),
     }
     Ok(Exit::Success)

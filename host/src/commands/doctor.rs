@@ -20,7 +20,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::plugins::target::Target;
 use crate::render::compiling::CompilationDisplay;
-use crate::render::{self, table};
+use crate::render::{self, suggestions, table};
 
 /// What a check found about a thing that is needed to build or run tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -52,7 +52,7 @@ pub(super) fn doctor(global: &GlobalOptions, is_self_test: bool) -> Result<Exit,
     if global.json {
         render::json(&checks);
     } else {
-        render::print(&to_table(&checks));
+        render::print(&suggestions::in_text(&to_table(&checks)));
     }
     Ok(exit_code(&checks))
 }

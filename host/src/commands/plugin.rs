@@ -4,6 +4,7 @@ mod watch;
 
 use std::path::{Path, PathBuf};
 
+use art_core::text::quote_for_shell;
 use art_runtime::compose::open_sandbox;
 use art_runtime::config::Config;
 use art_tools::ToolExecutor;
@@ -15,7 +16,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::plugins::build::{BuiltTool, build};
 use crate::plugins::new::create;
-use crate::render::{self, table, units};
+use crate::render::{self, suggestions, table, units};
 
 /// Number of characters of a digest that a table shows.
 const SHORT_DIGEST_CHARS: usize = 16;
@@ -37,8 +38,9 @@ fn create_crate(global: &GlobalOptions, parent: &Path, name: &str, sdk: &Path) -
     if global.json {
         render::json(&json!({"path": folder}));
     } else {
-        let folder = folder.display();
-        render::print(&format!("created `{folder}`\nnext: art plugin build {folder}"));
+        let build = format!("art plugin build {}", quote_for_shell(&folder.to_string_lossy()));
+        let (folder, build) = (folder.display(), suggestions::command(&build));
+        render::print(&format!("created `{folder}`\nnext: {build}"));
     }
     Ok(Exit::Success)
 }

@@ -7,7 +7,7 @@ use art_core::agent::{QueryAttachment, RunStatus};
 use art_core::capability::Denial;
 use art_core::error::{ErrorContext, ModelError};
 use art_core::provider::ModelCapability;
-use art_core::text::{printable, truncate};
+use art_core::text::{printable, quote_for_shell, truncate};
 use art_model::{LocalServer, ModelInfo, ProviderInfo};
 use art_runtime::config::Origin;
 use art_runtime::{Answer, Runtime};
@@ -16,10 +16,9 @@ use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
 use super::attachment::size_warning;
-use super::tool::quote_for_shell;
 use crate::error::CommandError;
 use crate::render::display::RunDisplay;
-use crate::render::{self, drawing, plan, units};
+use crate::render::{self, drawing, plan, suggestions, units};
 use crate::usage_summary::UsageSummary;
 
 /// Start of [`ProviderInfo::key`] if the key of the provider comes from an environment variable. The name of the variable and a
@@ -212,7 +211,7 @@ fn show_sources(answer: &Answer) {
 pub(super) fn show_files(answer: &Answer) {
     for file in &answer.report.files {
         let (kind, bytes) = (&file.media_type, units::bytes(file.bytes));
-        let (run, name) = (&answer.trace_id, shell_word(&file.name));
+        let (run, name) = (&answer.trace_id, quote_for_shell(&file.name));
         render::note(&format!(
             "file: {name} ({kind}, {bytes}); `art runs save {run} {name}` saves it"
         ));
@@ -240,18 +239,11 @@ fn show_denials(answer: &Answer) {
 
 fn denial_line(denial: &Denial) -> String {
     match &denial.command {
-        Some(command) => format!("denied: {denial}; to allow it: {}", printable(command)),
+        Some(command) => format!(
+            "denied: {denial}; to allow it: {}",
+            printable(&suggestions::command(command))
+        ),
         None => format!("denied: {denial}"),
-    }
-}
-
-/// Returns the name, quoted if it has characters that are special in a shell.
-fn shell_word(name: &str) -> String {
-    let needs_no_quotes = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_');
-    if name.chars().all(needs_no_quotes) {
-        name.to_owned()
-    } else {
-        quote_for_shell(name)
     }
 }
 
@@ -304,6 +296,9 @@ pub(super) fn show_cost(answer: &Answer) {
 
 /// Returns the answer and the report of its run as JSON, for programs.
 pub(super) fn to_json(runtime: &Runtime, answer: &Answer) -> Value {
+    let mut items = answer.report.items.clone();
+    let results = items.iter_mut().flat_map(|item| &mut item.tool_results);
+    suggestions::complete_denials(results.flat_map(|result| &mut result.metadata.denials));
     let calls = answer.calls.iter().map(|call| {
         json!({"stepId": call.item_id, "toolName": call.tool, "ending": call.ending, "usage": call.usage,
             "toolDigest": call.tool_digest.as_deref()})
@@ -318,10 +313,10 @@ pub(super) fn to_json(runtime: &Runtime, answer: &Answer) -> Value {
         "sources": answer.report.sources,
         "uiMetadata": answer.report.ui_metadata,
         "unanswered": answer.report.unanswered,
-        "steps": answer.report.items,
+        "steps": items,
         "calls": calls.collect::<Vec<_>>(),
         "metadata": answer.report.response.metadata,
-        "waitsFor": answer.waits_for,
+        "waitsFor": suggestions::complete_waiting(&answer.waits_for),
         "refused": runtime.toolbox.refused,
     })
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use art_core::JsonObject;
 use art_core::outcome::CallLog;
+use art_core::text::quote_for_shell;
 use art_core::tool::ToolSchema;
 use art_runtime::compose::Toolbox;
 use art_runtime::config::Config;
@@ -19,7 +20,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::render::compiling::CompilationDisplay;
 use crate::render::table::first_sentence;
-use crate::render::{self, table, units};
+use crate::render::{self, suggestions, table, units};
 
 pub(super) fn tool(global: &GlobalOptions, command: ToolCommand) -> Result<Exit, CommandError> {
     let mut config = load_config(global)?;
@@ -72,7 +73,7 @@ fn list(global: &GlobalOptions, toolbox: &Toolbox) {
         render::print("\nrefused:");
     }
     for refused in &toolbox.refused {
-        render::print(&format!("  {refused}"));
+        render::print(&suggestions::in_text(&format!("  {refused}")));
     }
 }
 
@@ -132,9 +133,11 @@ fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
         text.push_str("\nexample:\n");
         // The description of an example is the question that the call answers.
         if let Some(question) = &example.description {
-            text.push_str(&format!("  art run {}\n", quote_for_shell(question)));
+            let run = format!("art run {}", quote_for_shell(question));
+            text.push_str(&format!("  {}\n", suggestions::command(&run)));
         }
-        text.push_str(&format!("  art tool call {} {input}\n", schema.name));
+        let call = format!("art tool call {} {input}", schema.name);
+        text.push_str(&format!("  {}\n", suggestions::command(&call)));
     }
     text.push_str(&format!(
         "\nlimits: {} fuel, {}, {} of memory, {} of output\nimports: {}\nfile: {}.wasm\ndigest: {}",
@@ -147,12 +150,6 @@ fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
         plugin.digest(),
     ));
     text
-}
-
-/// Returns the text quoted as one word of a shell, even if it would need no quotes. The text is untrusted, and people copy it into
-/// a shell.
-pub(super) fn quote_for_shell(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// Returns what a tool logged in a call, and what it wrote to stdout and stderr, in lines.
@@ -169,24 +166,4 @@ pub(super) fn log_lines(log: &CallLog) -> Vec<String> {
     let written_streams = streams.into_iter().filter(|(_, text)| !text.is_empty());
     lines.extend(written_streams.map(|(name, text)| format!("{name}: {}", text.trim_end())));
     lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shell_reads_a_quoted_text_as_one_word() {
-        for text in [
-            "{\"a\":1}",
-            "it's",
-            "'; echo injected; '",
-            "'\\''",
-            "$(echo a) `echo b` \"c\" !d",
-        ] {
-            let script = format!("printf %s {}", quote_for_shell(text));
-            let ran = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
-            assert_eq!(String::from_utf8(ran.stdout).unwrap(), text, "{script}");
-        }
-    }
 }

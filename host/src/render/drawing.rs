@@ -8,7 +8,7 @@ use art_core::text::prefix;
 use art_core::tool::{ToolResult, ToolStatus};
 use serde_json::{Value, json};
 
-use super::table;
+use super::{suggestions, table};
 
 /// Maximum number of lines of one drawing.
 const MAX_LINES: usize = 200;
@@ -55,9 +55,8 @@ pub(crate) fn draw(result: &ToolResult) -> String {
     ];
     text.extend(all_lines.into_iter().take(MAX_LINES).map(|line| cut_line(&line)));
     if omitted > 0 {
-        text.push(format!(
-            "... {omitted} more lines; `art --json runs show` has all of them"
-        ));
+        let note = format!("... {omitted} more lines; `art --json runs show last` has all of them");
+        text.push(suggestions::in_text(&note).into_owned());
     }
     text.join("\n")
 }

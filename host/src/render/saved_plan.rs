@@ -14,7 +14,7 @@ use art_runtime::PlanReview;
 use serde_json::Value;
 
 use super::plan::one_line;
-use super::{table, units};
+use super::{suggestions, table, units};
 
 /// Maximum length of a question, a description or a value, in characters.
 const MAX_SHOWN_CHARS: usize = 200;
@@ -32,7 +32,8 @@ pub(crate) fn plan_text(plan: &SavedPlan, review: &PlanReview) -> String {
     if let Some(estimate) = &review.estimate {
         lines.extend(estimate_lines(estimate));
     }
-    lines.extend(verdict_lines(plan, review));
+    let verdict = verdict_lines(plan, review).join("\n");
+    lines.push(suggestions::in_text(&verdict).into_owned());
     lines.join("\n")
 }
 

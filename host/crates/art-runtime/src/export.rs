@@ -182,7 +182,7 @@ fn read_bounded(file: impl Read) -> Result<Vec<u8>, RuntimeError> {
 /// Returns all lines but the last one. Fails unless the last one has their digest.
 fn verify_lines(bytes: &[u8]) -> Result<&[u8], RuntimeError> {
     if !bytes.starts_with(br#"{"header":"#) {
-        return Err(damaged("it is no recorded run; `art runs export` writes one"));
+        return Err(damaged("it is no recorded run; `art runs export last FILE` writes one"));
     }
     let no_end = || damaged("its end is missing");
     let without_last_break = bytes.strip_suffix(b"\n").ok_or_else(no_end)?;
@@ -202,7 +202,7 @@ fn check_header(line: &[u8]) -> Result<(), RuntimeError> {
         Line::Header { format, version } if format == FORMAT => Err(damaged(format!(
             "it has version {version}, and this program reads version {VERSION}; use the program that wrote it"
         ))),
-        _ => Err(damaged("it is no recorded run; `art runs export` writes one")),
+        _ => Err(damaged("it is no recorded run; `art runs export last FILE` writes one")),
     }
 }
 

@@ -8,7 +8,7 @@ use art_core::text::{prefix, printable, truncate};
 use art_store::{SuspensionRecord, SuspensionStatus};
 use serde_json::Value;
 
-use crate::render::{self, units};
+use crate::render::{self, suggestions, units};
 
 /// Maximum number of lines of one quoted value in the text of a [`question`]. The text of [`details`] has all lines.
 const MAX_LINES: usize = 12;
@@ -38,11 +38,12 @@ pub(super) fn refused_decision(problem: &str) -> String {
 
 /// Returns the lines that say how to decide from another terminal.
 pub(super) fn how_to_decide(record: &SuspensionRecord) -> String {
-    let id = record.id();
-    format!(
-        "waits for a decision about `{}`, from any terminal:\n  art approve show {id}\n  art approve yes {id}\n  art approve no {id}",
-        tool_name(record)
-    )
+    let mut text = format!("waits for a decision about `{}`, from any terminal:", tool_name(record));
+    for verb in ["show", "yes", "no"] {
+        let command = format!("art approve {verb} {}", record.id());
+        text.push_str(&format!("\n  {}", suggestions::command(&command)));
+    }
+    text
 }
 
 fn tool_name(record: &SuspensionRecord) -> &str {

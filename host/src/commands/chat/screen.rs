@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::render::display::RunDisplay;
 use crate::render::events::EventLines;
 use crate::render::table::first_sentence;
-use crate::render::{self, table};
+use crate::render::{self, suggestions, table};
 
 /// Maximum length of the description of a tool in the list of tools, in characters.
 const MAX_DESCRIPTION_CHARS: usize = 80;
@@ -51,9 +51,9 @@ impl Screen {
     /// Prints the result of a `/` command; in JSON output, as a line of the type `NOTE`.
     pub(super) fn print(self, text: &str) {
         if self.json {
-            render::json_line(&json!({"type": "NOTE", "data": text}));
+            render::json_line(&json!({"type": "NOTE", "data": suggestions::in_text(text)}));
         } else {
-            render::print(text);
+            render::print(&suggestions::in_text(text));
         }
     }
 

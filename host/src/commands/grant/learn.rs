@@ -20,7 +20,7 @@ use crate::commands::tool::call::call_and_decide;
 use crate::commands::{changes, open_runtime_without_grant_questions};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::render;
+use crate::render::{self, suggestions};
 use crate::tokio_runtime::new_executor;
 
 /// What the observed calls of a tool show.
@@ -142,8 +142,12 @@ impl Findings {
     fn to_json(&self, applied: bool) -> serde_json::Value {
         let denials_to_json = |denials: &[(Denial, usize)]| -> Vec<_> {
             let each = denials.iter();
-            each.map(|(denial, calls)| json!({"denial": denial, "calls": calls}))
-                .collect()
+            each.map(|(denial, calls)| {
+                let mut denial = denial.clone();
+                suggestions::complete_denials([&mut denial]);
+                json!({"denial": denial, "calls": calls})
+            })
+            .collect()
         };
         // `learned.allowed` has the denials that the proposed grants end, and `learned.denied` those that remain.
         json!({

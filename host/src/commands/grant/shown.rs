@@ -12,7 +12,7 @@ use similar::TextDiff;
 use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::render;
+use crate::render::{self, suggestions};
 
 /// Prints what the tools ask for and what they are granted.
 pub(super) fn list(global: &GlobalOptions, grants: &GrantFiles, plugins: &[Plugin]) -> Result<Exit, CommandError> {
@@ -80,6 +80,7 @@ fn stored_to_json(stored: &StoredGrants) -> Value {
 fn stored_to_text(stored: &StoredGrants) -> String {
     let tool = &stored.tool;
     let note = format!("  is not in the plugins folder; `art grant revoke {tool} --all` ends its grants");
+    let note = suggestions::in_text(&note).into_owned();
     [vec![tool.clone(), note], indented_grant_lines(&stored.policy)]
         .concat()
         .join("\n")
@@ -119,9 +120,9 @@ fn to_text(plugin: &Plugin, policy: &ToolPolicy) -> String {
         Some(requests) => lines.extend(requests.iter().map(|request| format!("  asks to {request}"))),
     }
     if needs_approval(plugin, policy) {
-        lines.push(format!(
-            "  is not called until `art grant approve {name}`: its grants were made for another component"
-        ));
+        let note =
+            format!("  is not called until `art grant approve {name}`: its grants were made for another component");
+        lines.push(suggestions::in_text(&note).into_owned());
     }
     lines.extend(indented_grant_lines(policy));
     lines.join("\n")

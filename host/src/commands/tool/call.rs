@@ -17,7 +17,7 @@ use crate::bounded_read;
 use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::render::{self, drawing, units};
+use crate::render::{self, drawing, suggestions, units};
 use crate::tokio_runtime::new_executor;
 
 /// Calls the tool `name`. The call is stored before anything is printed. When it has ended, offers to commit the changes of files
@@ -85,7 +85,8 @@ fn show(global: &GlobalOptions, answer: &Answer) -> Exit {
     let exit = run::exit_code(answer);
     if !answer.waits_for.is_empty() && answer.direct_call_report.is_none() {
         if global.json {
-            render::json(&json!({"traceId": answer.trace_id, "waitsFor": answer.waits_for}));
+            let waits_for = suggestions::complete_waiting(&answer.waits_for);
+            render::json(&json!({"traceId": answer.trace_id, "waitsFor": waits_for}));
         } else {
             approve::note_how_to_decide(answer);
         }
@@ -103,10 +104,11 @@ fn show(global: &GlobalOptions, answer: &Answer) -> Exit {
         return exit;
     };
     if global.json {
-        let (result, usage) = (&report.result, &report.usage);
+        let (mut result, usage) = (report.result.clone(), &report.usage);
+        suggestions::complete_denials(&mut result.metadata.denials);
         render::json(&json!({
             "traceId": answer.trace_id, "result": result, "usage": usage, "ending": report.ending, "log": report.log,
-            "waitsFor": answer.waits_for,
+            "waitsFor": suggestions::complete_waiting(&answer.waits_for),
         }));
     } else {
         print_report(answer, report);
