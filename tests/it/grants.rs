@@ -12,6 +12,7 @@ use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
 use crate::provider::Provider;
+use crate::small_disk::SmallDisk;
 use crate::terminal::Terminal;
 
 /// Exit code of a command that was denied something.
@@ -242,6 +243,29 @@ fn a_grant_that_is_left_for_later_can_be_made_with_art_approve() {
     assert_eq!(approved.code(), 0, "{approved}");
     assert!(approved.stdout().contains("buy milk"), "{approved}");
     assert!(file_read_grants(&scene).contains("note.txt"));
+}
+
+#[test]
+fn an_approved_grant_that_cannot_be_stored_is_told_as_what_the_system_said() {
+    let scene = file_read_scene();
+    let mut terminal = call_until_grant_question(&scene);
+    terminal.type_keys("later\r");
+    let (output, code) = terminal.wait();
+    assert_eq!(code, SUSPENDED, "{output}");
+    let folder = scene.home.dir.path().join("grants");
+    fs::create_dir_all(&folder).unwrap();
+    let Some(_disk) = SmallDisk::mount(&folder, "size=4k") else {
+        return;
+    };
+    fs::write(folder.join("full"), [b'x'; 4096]).unwrap();
+    let approved = scene.home.art(&["approve", "yes", "last"]);
+    assert_ne!(approved.code(), 0, "{approved}");
+    assert!(
+        approved.stderr().contains("a person granted what it needs, but"),
+        "{approved}"
+    );
+    assert!(approved.stderr().contains("No space left on device"), "{approved}");
+    assert!(!approved.stderr().contains("no grant covers it"), "{approved}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod program;
 mod provider;
 mod replayed; // Replays the runs of every test.
 mod resources;
+mod small_disk;
 mod terminal;
 
 // The suites. Some of them also have a helper that another suite uses.

@@ -325,21 +325,26 @@ pub(crate) fn hitl_context(approval: &Approval) -> Option<HitlContext> {
 }
 
 /// Makes the grants that a person approved for a call, unless they exist already. A question that expired grants nothing, even
-/// if it counts as approved. If the grants cannot be made, the call is denied like any other that lacks a grant.
-pub(crate) async fn make_grants(runtime: &Runtime, approval: &Approval) {
+/// if it counts as approved.
+///
+/// # Errors
+/// Fails with the reason why the grants are not made. The call may have what it needs all the same.
+pub(crate) async fn make_grants(runtime: &Runtime, approval: &Approval) -> Result<(), String> {
     let Approval { suspension, decision } = approval;
     let is_by_person = matches!(decision.by, DecidedBy::Person { .. });
     let (SuspensionCause::Grant { denials }, Some(reloader), true) =
         (&suspension.cause, runtime.toolbox.reloader(), is_by_person)
     else {
-        return;
+        return Ok(());
     };
     let (reloader, tool, denials) = (Arc::clone(reloader), suspension.call.tool_name.clone(), denials.clone());
     let made = tokio::task::spawn_blocking(move || reloader.grant(&tool, &denials)).await;
     match made {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(error = in_one_line(&error), "a grant that was approved is not made"),
-        Err(panic) => tracing::error!(%panic, "a grant that was approved is not made"),
+        Ok(made) => made.map_err(|error| in_one_line(&error)),
+        Err(panic) => {
+            tracing::error!(%panic, "a grant that was approved is not made");
+            Err("the host panicked".to_owned())
+        }
     }
 }
 

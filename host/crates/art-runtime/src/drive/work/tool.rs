@@ -2,6 +2,7 @@
 
 use art_agent::{ActionId, Approval, FileArgument, RunEvent, ToolCall};
 use art_core::error::ToolErrorCode;
+use art_core::outcome::EndingKind;
 use art_core::suspension::SuspendedCall;
 use art_core::tool::ParsedToolCall;
 use art_store::digest;
@@ -9,6 +10,7 @@ use art_tools::{AdmittedCall, CallProgress, CallScope, ToolReport, Verdict};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt};
+use serde_json::Value;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::event::{EndedToolCall, WorkEvent};
@@ -46,11 +48,13 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
     } = call;
     let scope = scope_for_item(scope, &item_id);
     runtime.toolbox.refresh_grants();
-    if let Some(approval) = &approval {
-        decisions::make_grants(runtime, approval).await;
-    }
+    let granted = match &approval {
+        Some(approval) => decisions::make_grants(runtime, approval).await,
+        None => Ok(()),
+    };
     let admitted = match insert_files_and_admit(runtime, call, &files, &scope).await {
         Ok(admitted) => admitted,
+        Err(report) if granted.is_err() => return Err(report_without_grants(*report, granted)),
         Err(report) => return grant_question(runtime, report, approval.is_some()).map(Admission::Suspended),
     };
     let input_digest = digest(admitted.input_json().as_bytes());
@@ -83,6 +87,26 @@ pub(super) async fn admit(runtime: &Runtime, call: ToolCall, scope: &CallScope) 
         scope,
     };
     Ok(Admission::Announced(Box::new(announced), Box::new(event)))
+}
+
+/// Returns the report of a call that a person granted what it needs, and that was refused because the grants could not be made. A
+/// call that was refused for another reason keeps its report.
+fn report_without_grants(report: ToolReport, granted: Result<(), String>) -> Box<ToolReport> {
+    match granted {
+        Err(problem) if report.ending == EndingKind::Denied => {
+            let call = ParsedToolCall {
+                call_id: report.result.call_id,
+                tool_name: report.result.tool_name,
+                arguments: Value::Null,
+            };
+            let message = format!(
+                "`{}` is not called: a person granted what it needs, but {problem}",
+                call.tool_name
+            );
+            Box::new(ToolReport::not_run(&call, ToolErrorCode::IoError, message))
+        }
+        _ => Box::new(report),
+    }
 }
 
 /// Returns the question to a person about a call that was refused because it lacks a grant. Fails with the report of the refusal
