@@ -11,7 +11,7 @@ use std::fs::{File, Metadata, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, Mode, OFlags, openat};
@@ -126,16 +126,40 @@ pub fn lock(file: &File) -> io::Result<()> {
 /// primary group of this user counts as this user, because many systems give each user a group of their own.
 #[must_use]
 pub fn writable_by_others(metadata: &Metadata) -> Option<&'static str> {
-    let is_ours = |owner: u32| owner == 0 || owner == rustix::process::geteuid().as_raw();
-    if !is_ours(metadata.uid()) {
-        Some("it belongs to another user")
-    } else if metadata.mode() & 0o002 != 0 {
-        Some("every user can write to it")
-    } else if metadata.mode() & 0o020 != 0 && metadata.gid() != rustix::process::getegid().as_raw() {
-        Some("a group of other users can write to it")
-    } else {
-        None
+    let is_of_other_group = metadata.gid() != rustix::process::getegid().as_raw();
+    owned_by_others(metadata).or(match metadata.mode() {
+        mode if mode & 0o002 != 0 => Some("every user can write to it"),
+        mode if mode & 0o020 != 0 && is_of_other_group => Some("a group of other users can write to it"),
+        _ => None,
+    })
+}
+
+/// Returns that a file or folder belongs to another user than this one and root, or `None` if it does not.
+fn owned_by_others(metadata: &Metadata) -> Option<&'static str> {
+    let owner = metadata.uid();
+    let is_ours = owner == 0 || owner == rustix::process::geteuid().as_raw();
+    (!is_ours).then_some("it belongs to another user")
+}
+
+/// Returns the nearest folder above `path` in which users other than this one and root can put something else in the place of
+/// `path` or of a folder above it, and why they can. Returns `None` if there is no such folder. In a folder with the sticky bit, such
+/// as `/tmp`, nobody but its owner can replace what belongs to somebody else. The caller checks `path` itself.
+///
+/// # Errors
+/// Fails if there is nothing at `path`, or if a folder above it cannot be examined.
+pub fn replaceable_by_others(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
+    const STICKY: u32 = 0o1000;
+    for above in path.canonicalize()?.ancestors().skip(1) {
+        let metadata = above.metadata()?;
+        let problem = match metadata.mode() & STICKY {
+            0 => writable_by_others(&metadata),
+            _ => owned_by_others(&metadata),
+        };
+        if let Some(problem) = problem {
+            return Ok(Some((above.to_owned(), problem)));
+        }
     }
+    Ok(None)
 }
 
 /// Returns the flags for opening. Without `NONBLOCK` a pipe would block; without `NOCTTY` a terminal could become the
@@ -223,6 +247,34 @@ mod tests {
             std::os::unix::fs::chown(folder.path(), Some(54_321), None).unwrap();
             assert_eq!(problem(), Some("it belongs to another user"));
         }
+    }
+
+    #[test]
+    fn a_folder_above_is_named_if_others_can_replace_what_is_in_it() {
+        let parent = tempfile::tempdir().unwrap();
+        let parent = parent.path().canonicalize().unwrap();
+        let (above, path) = (parent.join("above"), parent.join("above/folder/file"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "").unwrap();
+        let set_mode = |mode| fs::set_permissions(&above, fs::Permissions::from_mode(mode)).unwrap();
+        for (mode, expected) in [
+            (0o700, None),
+            (0o755, None),
+            (0o1777, None),
+            (0o777, Some("every user can write to it")),
+        ] {
+            set_mode(mode);
+            let expected = expected.map(|problem| (above.clone(), problem));
+            assert_eq!(replaceable_by_others(&path).unwrap(), expected, "{mode:o}");
+        }
+        // Only root can give a file away.
+        if rustix::process::geteuid().is_root() {
+            set_mode(0o1755);
+            std::os::unix::fs::chown(&above, Some(54_321), None).unwrap();
+            let expected = Some((above, "it belongs to another user"));
+            assert_eq!(replaceable_by_others(&path).unwrap(), expected);
+        }
+        replaceable_by_others(&parent.join("missing")).unwrap_err();
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::time::SystemTime;
 
 use art_core::capability::{BaseDirs, PolicyError, ToolPolicy};
 use art_core::text::quote_for_shell;
-use art_files::{open_entry, read_text, writable_by_others};
+use art_files::{open_entry, read_text, replaceable_by_others, writable_by_others};
 use art_sandbox::{LoadError, Plugin};
 use art_tools::ToolExecutor;
 use cap_std::ambient_authority;
@@ -289,12 +289,13 @@ impl GrantFiles {
             opened => opened.and_then(|folder| Ok((folder.try_clone()?.into_std_file().metadata()?, folder))),
         };
         let (metadata, folder) = opened.map_err(|source| self.read_error(&self.folder, source))?;
-        match writable_by_others(&metadata) {
+        let shared = match writable_by_others(&metadata) {
+            Some(problem) => Some((self.folder.clone(), problem)),
+            None => replaceable_by_others(&self.folder).map_err(|source| self.read_error(&self.folder, source))?,
+        };
+        match shared {
             None => Ok(Some(folder)),
-            Some(problem) => Err(GrantError::NotPrivate {
-                path: self.folder.clone(),
-                problem,
-            }),
+            Some((path, problem)) => Err(GrantError::NotPrivate { path, problem }),
         }
     }
 

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use art_core::capability::{BaseDirs, ToolPolicy};
 use art_core::text::quote_for_shell;
-use art_files::{NotRegular, open_entry, read_text, writable_by_others};
+use art_files::{NotRegular, open_entry, read_text, replaceable_by_others, writable_by_others};
 use art_sandbox::{
     Catalog, ComponentSource, FileStamp, ListedComponent, LoadError, MAX_COMPONENT_BYTES, Plugin, Sandbox,
 };
@@ -188,20 +188,9 @@ pub fn load_folder(
 /// Fails if the folder cannot be opened, or if others can change it: they could put tools into it.
 fn open_folder(folder: &Path) -> std::io::Result<Dir> {
     let dir = Dir::open_ambient_dir(folder, ambient_authority())?;
-    let problem = writable_by_others(&dir.try_clone()?.into_std_file().metadata()?);
-    let above = || {
-        let canonical = folder.canonicalize()?;
-        let is_open_to_all = |above: &&Path| {
-            // In a folder with the sticky bit, nobody can replace what belongs to somebody else.
-            let mode = above.metadata().map_or(0, |metadata| metadata.mode());
-            mode & 0o002 != 0 && mode & 0o1000 == 0
-        };
-        let found = canonical.ancestors().skip(1).find(is_open_to_all).map(Path::to_owned);
-        Ok::<_, std::io::Error>(found.map(|above| (above, "every user can replace what is in it")))
-    };
-    let found = match problem {
+    let found = match writable_by_others(&dir.try_clone()?.into_std_file().metadata()?) {
         Some(problem) => Some((folder.to_owned(), problem)),
-        None => above()?,
+        None => replaceable_by_others(folder)?,
     };
     let Some((path, problem)) = found else { return Ok(dir) };
     let quoted = quote_for_shell(&path.to_string_lossy());
@@ -527,7 +516,10 @@ impl FolderEntries {
                 self.files.push(ComponentFile {
                     bytes: metadata.as_ref().map_or(0, std::fs::Metadata::len),
                     name: utf8.to_owned(),
-                    stamp: metadata.as_ref().and_then(FileStamp::of),
+                    // A file that others can write to is not listed, so that it is read, and refused.
+                    stamp: metadata
+                        .filter(|metadata| writable_by_others(metadata).is_none())
+                        .and_then(|metadata| FileStamp::of(&metadata)),
                 });
                 return;
             }
@@ -578,7 +570,7 @@ fn component_source(dir: &Arc<Dir>, file: &str) -> ComponentSource {
     Arc::new(move || read(&dir, &file).map_err(std::io::Error::other))
 }
 
-/// Reads a regular file of the folder. Refuses links, pipes, devices, and files that are too large.
+/// Reads a regular file of the folder. Refuses links, pipes, devices, files that others can write to, and files that are too large.
 fn read(dir: &Dir, file: &str) -> Result<Vec<u8>, String> {
     let read_error = |error: std::io::Error| format!("could not be read: {error}");
     let opened = open_entry(dir, file).map_err(|error| {
@@ -587,7 +579,13 @@ fn read(dir: &Dir, file: &str) -> Result<Vec<u8>, String> {
         }
         read_error(error)
     })?;
-    let length = opened.metadata().map_err(read_error)?.len();
+    let metadata = opened.metadata().map_err(read_error)?;
+    if let Some(problem) = writable_by_others(&metadata) {
+        return Err(format!(
+            "is not used, because others could change it: {problem} (hint: make it yours, and run `chmod go-w` on it)"
+        ));
+    }
+    let length = metadata.len();
     if length > MAX_COMPONENT_BYTES {
         return Err(format!(
             "the file has {length} bytes, more than the {MAX_COMPONENT_BYTES} allowed"
@@ -689,6 +687,23 @@ mod tests {
         open_folder(&folder).unwrap();
         set_mode(parent.path(), 0o777);
         open_folder(&folder).unwrap_err();
+    }
+
+    #[test]
+    fn a_component_that_others_can_write_to_is_neither_listed_nor_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.wasm");
+        std::fs::write(&path, "not a component").unwrap();
+        let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+        read(&dir, "a.wasm").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666)).unwrap();
+        let reason = read(&dir, "a.wasm").unwrap_err();
+        assert!(
+            reason.contains("others could change it: every user can write to it"),
+            "{reason}"
+        );
+        let entries = FolderEntries::read(&dir, folder.path()).unwrap();
+        assert_eq!(entries.files[0].stamp, None);
     }
 
     #[test]
