@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
@@ -168,4 +169,26 @@ async fn after_many_quick_replacements_the_last_version_is_used() {
 
 fn digest_without_prefix(wasm: &[u8]) -> String {
     art_store::digest(wasm).trim_start_matches("blake3:").to_owned()
+}
+
+#[tokio::test]
+async fn a_tool_whose_grants_are_repaired_is_offered_again_without_a_watch() {
+    let home = Home::empty();
+    home.add("tool", components::ECHO);
+    home.store_grants("tool", "[limits]\ntimeout_ms = 5000\n");
+    let runtime = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
+    let runtime = runtime.build().await.unwrap();
+    let folder = home.dir.path().join("grants");
+    let ending = async || {
+        let report = runtime.toolbox.call("echo", json!({"text": "hello"})).await;
+        report.ending.as_str().to_owned()
+    };
+    assert_eq!(ending().await, "success");
+    for path in [folder.clone(), home.grants_path("tool").unwrap()] {
+        let repaired = fs::metadata(&path).unwrap().permissions();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(ending().await, "not_found", "{}", path.display());
+        fs::set_permissions(&path, repaired).unwrap();
+        assert_eq!(ending().await, "success", "{}", path.display());
+    }
 }

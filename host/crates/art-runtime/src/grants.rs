@@ -11,7 +11,7 @@ mod quarantine;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -61,10 +61,11 @@ pub struct StoredGrants {
     pub policy: ToolPolicy,
 }
 
-/// The files of the folder, each with its inode, its size and its modification time in seconds and nanoseconds. At least one of
-/// them changes when a file is written or replaced.
+/// The files of the folder, and the folder itself under an empty name, each with its inode, its size, its mode, and the time of its
+/// last change in seconds and nanoseconds. At least one of them changes when a file is written or replaced, or when its owner or mode
+/// is changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct GrantStamps(BTreeMap<OsString, (u64, u64, i64, i64)>);
+pub(crate) struct GrantStamps(BTreeMap<OsString, (u64, u64, u32, i64, i64)>);
 
 /// The right to change grants, which one holder has at a time.
 #[derive(Debug)]
@@ -263,12 +264,20 @@ impl GrantFiles {
             true => None,
             false => std::fs::read_dir(&self.folder).ok(),
         };
-        let stamp = |entry: std::fs::DirEntry| {
-            let found = entry.metadata().ok()?;
-            let stamp = (found.ino(), found.len(), found.mtime(), found.mtime_nsec());
-            Some((entry.file_name(), stamp))
+        let stamp = |found: Metadata| {
+            (
+                found.ino(),
+                found.len(),
+                found.mode(),
+                found.ctime(),
+                found.ctime_nsec(),
+            )
         };
-        GrantStamps(entries.into_iter().flatten().flatten().filter_map(stamp).collect())
+        let files = entries.into_iter().flatten().flatten();
+        let files = files.filter_map(|entry| Some((entry.file_name(), stamp(entry.metadata().ok()?))));
+        let folder = self.folder.metadata().ok();
+        let folder = folder.map(|found| (OsString::new(), stamp(found)));
+        GrantStamps(files.chain(folder).collect())
     }
 
     /// Returns the stored grants of the component with this digest, or `None` if it has none.

@@ -102,10 +102,14 @@ impl Reloader {
             return;
         }
         *last_grants = stamps;
-        let plugins = self.plugins.read().unwrap_or_else(PoisonError::into_inner).clone();
-        for name in plugins.iter().map(|plugin| plugin.name()) {
-            if let Reload::Refused(reason) = self.reload_grants(name) {
-                tracing::warn!("`{name}.wasm` is not offered any more: {reason}");
+        // A component that is not offered may have been removed while its grants could not be read.
+        for name in self.names() {
+            let was_offered = self.current_plugin(&name).is_some();
+            match self.reload_grants(&name) {
+                Reload::Refused(reason) if was_offered => {
+                    tracing::warn!("`{name}.wasm` is not offered any more: {reason}");
+                }
+                _ => {}
             }
         }
     }
