@@ -64,10 +64,11 @@ fn place(
 }
 
 /// Removes the files that killed processes have left behind in a folder: those that [`replace`] had not completed. A file that a
-/// living process writes stays, because it is locked. Returns the number of files that were removed.
+/// living process writes stays, because it is locked, and so does one of another user, such as one that a `sudo` command left. Returns
+/// the number of files that were removed.
 ///
 /// # Errors
-/// Fails if the folder cannot be listed, except if it does not exist, or if a file cannot be removed.
+/// Fails if the folder cannot be listed, except if it does not exist, or if a file of this user cannot be removed.
 pub fn remove_left_behind(folder: &Path) -> io::Result<usize> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
@@ -77,11 +78,20 @@ pub fn remove_left_behind(folder: &Path) -> io::Result<usize> {
     for entry in entries {
         let entry = entry?;
         let is_temporary = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-        if is_temporary && entry.file_type()?.is_file() && remove_if_unlocked(&entry.path())? {
+        if is_temporary && is_own_file(&entry)? && remove_if_unlocked(&entry.path())? {
             removed += 1;
         }
     }
     Ok(removed)
+}
+
+/// Returns whether an entry of a folder is a regular file of this user.
+fn is_own_file(entry: &fs::DirEntry) -> io::Result<bool> {
+    match entry.metadata() {
+        Ok(metadata) => Ok(metadata.is_file() && metadata.uid() == rustix::process::geteuid().as_raw()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Removes a file unless another process or handle has locked it. Returns whether it was removed.
@@ -210,6 +220,20 @@ mod tests {
         assert!(path.exists());
         assert_eq!(names(folder.path()).len(), 3);
         assert_eq!(remove_left_behind(&folder.path().join("missing")).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_another_user_left_stays_and_is_no_error() {
+        // Only root can give a file away.
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (killed, path) = create_locked(folder.path()).unwrap();
+        drop(killed);
+        std::os::unix::fs::chown(&path, Some(54_321), None).unwrap();
+        assert_eq!(remove_left_behind(folder.path()).unwrap(), 0);
+        assert!(path.exists());
     }
 
     #[test]

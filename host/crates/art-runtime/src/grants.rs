@@ -30,6 +30,7 @@ use serde::Deserialize;
 use crate::config::Config;
 use crate::error::in_one_line;
 use crate::plugins::{LoadedFolder, RefusedFile};
+use crate::secrets::remove_left_behind;
 
 pub use approved::ApprovedComponent;
 pub use protected::{ProtectedPath, ProtectedPaths};
@@ -364,7 +365,7 @@ impl GrantFiles {
         let locked = self.create_folder().and_then(|()| {
             let folder = std::fs::File::open(&self.folder)?;
             art_files::lock(&folder)?;
-            art_files::remove_left_behind(&self.folder)?;
+            remove_left_behind(&self.folder);
             Ok(GrantLock { _folder: folder })
         });
         match self.folder.as_os_str().is_empty() {

@@ -308,7 +308,7 @@ impl SecretFile {
         let directory = File::open(&self.directory).map_err(&write_error)?;
         art_files::lock(&directory).map_err(&write_error)?;
         // A process that was killed may have left secrets behind, also one that is to be removed.
-        art_files::remove_left_behind(&self.directory).map_err(&write_error)?;
+        remove_left_behind(&self.directory);
         Ok(directory)
     }
 
@@ -333,7 +333,7 @@ impl SecretFile {
     }
 }
 
-/// Removes what killed processes have left behind in a folder of the home. A start goes on if that fails.
+/// Removes what killed processes have left behind in a folder of the home. Only warns if that fails, since nothing needs it.
 pub(crate) fn remove_left_behind(folder: &Path) {
     if let Err(error) = art_files::remove_left_behind(folder) {
         let folder = folder.display();

@@ -79,11 +79,10 @@ impl CodeCache {
     pub(crate) fn open(directory: &Path) -> Result<Self, CacheError> {
         open_private_directory(directory)?;
         // A process that was killed may have left a key behind.
-        let cleaned = art_files::remove_left_behind(directory);
-        cleaned.map_err(|source| CacheError::Io {
-            path: directory.to_owned(),
-            source,
-        })?;
+        if let Err(error) = art_files::remove_left_behind(directory) {
+            let folder = directory.display();
+            tracing::warn!(%error, %folder, "failed to remove files that killed processes have left behind");
+        }
         let key = read_or_create_key(&directory.join(KEY_FILE))?;
         Ok(Self {
             directory: directory.to_owned(),
