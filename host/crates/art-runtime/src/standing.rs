@@ -7,7 +7,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use art_core::suspension::{SuspendedCall, SuspensionCause};
-use art_files::{open_regular, read_text};
+use art_core::text::quote_for_shell;
+use art_files::{open_regular, read_text, writable_by_others};
 use art_store::digest;
 use art_tools::approval::MAX_STANDING_BYTES;
 use art_tools::{AdmittedCall, StandingApproval};
@@ -15,6 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::config::Config;
+use crate::secrets::remove_left_behind;
 
 /// Maximum number of standing approvals in a folder.
 const MAX_APPROVALS: usize = 1_000;
@@ -50,6 +52,18 @@ pub enum StandingFolderError {
     /// There are too many standing approvals.
     #[error("there are {MAX_APPROVALS} standing approvals already: remove some, or write a rule instead")]
     Full,
+    /// Others could add standing approvals.
+    #[error(
+        "others could change the standing approvals `{}`: {problem} (hint: make the folder yours, and run `chmod go-w {}`)",
+        path.display(),
+        quote_for_shell(&path.to_string_lossy())
+    )]
+    NotPrivate {
+        /// The folder.
+        path: PathBuf,
+        /// Why others could change it.
+        problem: &'static str,
+    },
     /// The folder or a file cannot be read or written.
     #[error("cannot {action} `{}`", path.display())]
     Io {
@@ -77,11 +91,12 @@ impl StandingApprovals {
         &self.folder
     }
 
-    /// Returns all standing approvals, in the order of their identifiers. A file that is not a valid approval, for example
-    /// because a person has changed it, is logged and left out, so that a person is asked about its calls.
+    /// Returns all standing approvals, in the order of their identifiers. A file that is not a valid approval, that others can write
+    /// to, or whose content does not have the identifier in its name, for example because a person has changed it, is logged and
+    /// left out, so that a person is asked about its calls.
     ///
     /// # Errors
-    /// Fails if the folder cannot be read.
+    /// Fails if the folder cannot be read, or if others can write to it.
     pub fn list(&self) -> Result<Vec<StoredApproval>, StandingFolderError> {
         let mut ids = self.ids()?;
         ids.sort();
@@ -172,6 +187,11 @@ impl StandingApprovals {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(self.io_error("read", self.folder.clone(), error)),
         };
+        let metadata = fs::metadata(&self.folder).map_err(|error| self.io_error("read", self.folder.clone(), error))?;
+        if let Some(problem) = writable_by_others(&metadata) {
+            let path = self.folder.clone();
+            return Err(StandingFolderError::NotPrivate { path, problem });
+        }
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let ids = names.filter_map(|name| Some(name.strip_suffix(".json")?.to_owned()));
         Ok(ids.filter(|id| is_id(id)).take(MAX_APPROVALS).collect())
@@ -182,15 +202,23 @@ impl StandingApprovals {
     }
 
     fn read(&self, id: &str) -> io::Result<StandingApproval> {
-        let text = read_text(open_regular(&self.path(id))?, MAX_FILE_BYTES)?;
-        serde_json::from_str(&text).map_err(io::Error::other)
+        let file = open_regular(&self.path(id))?;
+        if let Some(problem) = writable_by_others(&file.metadata()?) {
+            return Err(io::Error::other(format!("others could change it: {problem}")));
+        }
+        let text = read_text(file, MAX_FILE_BYTES)?;
+        let approval = serde_json::from_str(&text).map_err(io::Error::other)?;
+        match approval_id(&approval) == id {
+            true => Ok(approval),
+            false => Err(io::Error::other("its content is another one than its name says")),
+        }
     }
 
     /// Writes the file so that nobody reads a part of it.
     fn write(&self, id: &str, approval: &StandingApproval) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         let text = serde_json::to_vec_pretty(approval).map_err(io::Error::other)?;
-        art_files::remove_left_behind(&self.folder)?;
+        remove_left_behind(&self.folder);
         art_files::replace_with(&self.path(id), &text)
     }
 

@@ -1,3 +1,5 @@
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::json;
 
 use super::*;
@@ -53,6 +55,34 @@ fn a_file_without_a_valid_approval_is_left_out() {
         fs::write(approvals.folder().join(name), text).unwrap();
     }
     fs::create_dir(approvals.folder().join("3123456789ab.json")).unwrap();
+    assert_eq!(approvals.list().unwrap(), [stored]);
+}
+
+#[test]
+fn a_file_whose_content_has_another_identifier_is_left_out() {
+    let (_home, approvals) = empty_approvals();
+    let stored = approvals.add(approval("echo")).unwrap();
+    let other = approvals.add(approval("other")).unwrap();
+    fs::copy(approvals.path(&stored.id), approvals.path(&other.id)).unwrap();
+    assert_eq!(approvals.list().unwrap(), [stored]);
+}
+
+#[test]
+fn a_file_that_others_can_write_to_is_left_out_and_a_folder_is_refused() {
+    let (_home, approvals) = empty_approvals();
+    let stored = approvals.add(approval("echo")).unwrap();
+    let set_mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    set_mode(&approvals.path(&stored.id), 0o666);
+    assert_eq!(approvals.list().unwrap(), []);
+    set_mode(&approvals.path(&stored.id), 0o600);
+    set_mode(approvals.folder(), 0o777);
+    let refused = approvals.list().unwrap_err().to_string();
+    assert!(
+        refused.contains("others could change the standing approvals"),
+        "{refused}"
+    );
+    approvals.add(approval("other")).unwrap_err();
+    set_mode(approvals.folder(), 0o700);
     assert_eq!(approvals.list().unwrap(), [stored]);
 }
 
