@@ -6,7 +6,6 @@
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::granted::{GrantedFolder, load_files_tool, writable_folder};
 use crate::harness::{components, output, tool_call};
 use crate::home::Home;
+use crate::small_disk::SmallDisk;
 
 /// Number of rounds of kills, unless `ART_WRITE_ROUNDS` sets another.
 const ROUNDS: u64 = 20;
@@ -103,27 +103,64 @@ fn a_write_that_exceeds_the_size_of_files_leaves_the_old_file() {
 #[test]
 fn a_full_disk_leaves_the_old_file() {
     let folder = TempDir::new().unwrap();
-    let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=4m", "tmpfs"])
-        .arg(folder.path())
-        .output();
-    if !mounted.is_ok_and(|mounted| mounted.status.success()) {
-        #[expect(clippy::print_stdout, reason = "a person reads why nothing was tested")]
-        {
-            println!("skipped: a small file system cannot be mounted here");
-        }
+    let Some(disk) = SmallDisk::mount(folder.path(), "size=4m") else {
         return;
-    }
+    };
     let scene = Scene::new(folder.path());
     fs::write(scene.path("old.txt"), vec![b'o'; 2 << 20]).unwrap();
     let called = scene.call(&[["fill", "old.txt", "3000000"], ["fill", "new.txt", "3000000"]]);
     let old = fs::read(scene.path("old.txt")).unwrap();
     let names = all_names(&scene.folder);
-    let unmounted = Command::new("umount").arg(folder.path()).status().unwrap();
-    assert!(unmounted.success());
+    drop(disk);
     assert_eq!(names, ["old.txt"], "{called}");
     assert!(old.len() == 2 << 20 && old.iter().all(|byte| *byte == b'o'));
     assert!(called.to_string().contains("keeps its old content"), "{called}");
+}
+
+#[test]
+fn a_disk_without_room_for_another_file_is_told_as_what_the_system_said() {
+    let folder = TempDir::new().unwrap();
+    let Some(_disk) = SmallDisk::mount(folder.path(), "size=4m,nr_inodes=2") else {
+        return;
+    };
+    let scene = Scene::new(folder.path());
+    fs::write(scene.path("old.txt"), "old").unwrap();
+    let called = scene.call(&[["write", "new.txt", "new"], ["create_dir", "folder", ""]]);
+    let denials = called.json()["result"]["metadata"]["denials"].clone();
+    assert_eq!(denials.as_array().map(Vec::len), Some(2), "{called}");
+    for denial in denials.as_array().unwrap() {
+        assert_eq!(denial["reason"], "no space left on device", "{called}");
+        assert_eq!(denial["bySystem"], true, "{called}");
+        assert_eq!(denial["command"], Value::Null, "{called}");
+    }
+}
+
+#[test]
+fn a_failure_that_a_full_disk_causes_says_what_the_system_said() {
+    let folder = TempDir::new().unwrap();
+    let Some(_disk) = SmallDisk::mount(folder.path(), "size=64k") else {
+        return;
+    };
+    let home = Home::empty();
+    let mut plugins = components::PLUGINS.iter();
+    let (name, path) = plugins.find(|(name, _)| *name == "file_write").unwrap();
+    home.add(name, path);
+    let folder = folder.path().canonicalize().unwrap();
+    let granted = home.art(&["grant", "add", "file_write", "--write", folder.to_str().unwrap()]);
+    assert_eq!(granted.code(), 0, "{granted}");
+    let arguments = json!({"path": folder.join("new.txt"), "text": "x".repeat(100_000)}).to_string();
+    let asked = home.art(&["tool", "call", "file_write", &arguments]);
+    assert_eq!(asked.code(), 7, "{asked}");
+    let called = home.art(&["--json", "approve", "yes", "last"]);
+    assert_ne!(called.code(), 0, "{called}");
+    let text = called.to_string();
+    assert!(text.contains("`/"), "{called}");
+    assert!(
+        text.contains("was not created: a write to it failed: No space left on device"),
+        "{called}"
+    );
+    assert!(!text.contains("no grant covers it"), "{called}");
+    assert_eq!(all_names(&folder), Vec::<String>::new());
 }
 
 #[test]

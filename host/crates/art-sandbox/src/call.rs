@@ -264,8 +264,8 @@ impl Invocation {
         };
         // In a replay, the record says what could not be stored.
         let ending = match self.store.data_mut().outside.recorded_write_failure() {
-            Some(reason) if ending.error().is_none() => write_failure(reason),
-            _ => ending,
+            Some(reason) => with_write_failure(ending, reason),
+            None => ending,
         };
         Outcome {
             ending,
@@ -308,9 +308,7 @@ impl Invocation {
             state
                 .outside
                 .record(Answer::File(FileAnswer::NotWritten(reason.clone())));
-            if ending.error().is_none() {
-                return write_failure(reason);
-            }
+            return with_write_failure(ending, reason);
         }
         match files.finish_drafts(matches!(ending, Ending::Success(_))) {
             Ok(()) => ending,
@@ -430,13 +428,22 @@ impl Invocation {
 }
 
 /// Returns the ending of a call that succeeded, but some of whose files could not be stored.
-fn write_failure(message: String) -> Ending {
-    Ending::Failure(Failure {
-        code: ToolErrorCode::IoError,
-        message,
-        retryable: false,
-        metadata: JsonObject::new(),
-    })
+/// Returns the ending of a call whose files could not be written for this reason. A failure that the tool reports, perhaps without
+/// this reason, gets it too.
+fn with_write_failure(ending: Ending, reason: String) -> Ending {
+    match ending {
+        Ending::Failure(mut failure) => {
+            failure.message = format!("{} ({reason})", failure.message);
+            Ending::Failure(failure)
+        }
+        ending if ending.error().is_some() => ending,
+        _ => Ending::Failure(Failure {
+            code: ToolErrorCode::IoError,
+            message: reason,
+            retryable: false,
+            metadata: JsonObject::new(),
+        }),
+    }
 }
 
 /// Returns whether the tool returned something, and was neither stopped nor trapped.

@@ -1,4 +1,4 @@
-//! What the operating system does not allow, although it is granted.
+//! What the operating system does not allow or cannot do, although it is granted.
 
 use std::io;
 use std::path::Path;
@@ -13,10 +13,14 @@ use rustix::process::geteuid;
 use super::mount::{HostPlace, Mount};
 use super::tree::FileTree;
 
-/// Returns what the operating system says about an operation that it does not allow, or `None` for any other error. `metadata` is
+/// Returns what the operating system says about an operation that it does not allow, or for which it lacks space or files, or `None` for
+/// any other error. `metadata` is
 /// that of the file or directory, if it is known.
 pub(super) fn denial_reason(error: &io::Error, metadata: Option<&Metadata>) -> Option<String> {
     let reason = match Errno::from_io_error(error)? {
+        Errno::NOSPC => return Some("no space left on device".to_owned()),
+        Errno::DQUOT => return Some("the disk quota is used up".to_owned()),
+        Errno::MFILE | Errno::NFILE => return Some("too many files are open".to_owned()),
         Errno::ROFS => "it is on a file system that can only be read".to_owned(),
         Errno::PERM => "the operation is not permitted there, for example because it is immutable".to_owned(),
         Errno::ACCESS => match metadata {
