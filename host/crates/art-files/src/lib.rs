@@ -126,12 +126,26 @@ pub fn lock(file: &File) -> io::Result<()> {
 /// primary group of this user counts as this user, because many systems give each user a group of their own.
 #[must_use]
 pub fn writable_by_others(metadata: &Metadata) -> Option<&'static str> {
+    owned_by_others(metadata).or_else(|| problem_of_mode(metadata))
+}
+
+/// Returns which other users can write to a file or folder because of its mode, or `None` if none can.
+fn problem_of_mode(metadata: &Metadata) -> Option<&'static str> {
     let is_of_other_group = metadata.gid() != rustix::process::getegid().as_raw();
-    owned_by_others(metadata).or(match metadata.mode() {
+    match metadata.mode() {
         mode if mode & 0o002 != 0 => Some("every user can write to it"),
         mode if mode & 0o020 != 0 && is_of_other_group => Some("a group of other users can write to it"),
         _ => None,
-    })
+    }
+}
+
+/// Returns whether `owner` stands for the users outside of a user namespace. `uid_map` is the map of its users, as
+/// `/proc/self/uid_map` has it: the map of the whole machine has all of them.
+fn is_unmapped(owner: u32, uid_map: &str) -> bool {
+    /// The user whom the kernel shows in place of those who have no number in the namespace.
+    const OVERFLOW_USER: u32 = 65_534;
+    let all_users = ["0", "0", "4294967295"];
+    owner == OVERFLOW_USER && !uid_map.is_empty() && !uid_map.split_whitespace().eq(all_users)
 }
 
 /// Returns that a file or folder belongs to another user than this one and root, or `None` if it does not.
@@ -143,19 +157,19 @@ fn owned_by_others(metadata: &Metadata) -> Option<&'static str> {
 
 /// Returns the nearest folder above `path` in which users other than this one and root can put something else in the place of
 /// `path` or of a folder above it, and why they can. Returns `None` if there is no such folder. In a folder with the sticky bit, such
-/// as `/tmp`, nobody but its owner can replace what belongs to somebody else. The caller checks `path` itself.
+/// as `/tmp`, nobody but its owner can replace what belongs to somebody else. In a user namespace, such as that of a container without
+/// root, the folders of the system belong to a user who is not in it, and who counts as root. The caller checks `path` itself.
 ///
 /// # Errors
 /// Fails if there is nothing at `path`, or if a folder above it cannot be examined.
 pub fn replaceable_by_others(path: &Path) -> io::Result<Option<(PathBuf, &'static str)>> {
     const STICKY: u32 = 0o1000;
+    let uid_map = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     for above in path.canonicalize()?.ancestors().skip(1) {
         let metadata = above.metadata()?;
-        let problem = match metadata.mode() & STICKY {
-            0 => writable_by_others(&metadata),
-            _ => owned_by_others(&metadata),
-        };
-        if let Some(problem) = problem {
+        let by_owner = owned_by_others(&metadata).filter(|_| !is_unmapped(metadata.uid(), &uid_map));
+        let by_mode = problem_of_mode(&metadata).filter(|_| metadata.mode() & STICKY == 0);
+        if let Some(problem) = by_owner.or(by_mode) {
             return Ok(Some((above.to_owned(), problem)));
         }
     }
@@ -275,6 +289,18 @@ mod tests {
             assert_eq!(replaceable_by_others(&path).unwrap(), expected);
         }
         replaceable_by_others(&parent.join("missing")).unwrap_err();
+    }
+
+    #[test]
+    fn the_owner_of_folders_of_the_system_has_no_number_in_a_user_namespace() {
+        let (of_machine, of_namespace) = (
+            "         0          0 4294967295\n",
+            "      1000       1000          1\n",
+        );
+        assert!(is_unmapped(65_534, of_namespace));
+        assert!(!is_unmapped(65_534, of_machine));
+        assert!(!is_unmapped(1_001, of_namespace));
+        assert!(!is_unmapped(65_534, ""));
     }
 
     #[test]
