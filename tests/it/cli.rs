@@ -357,7 +357,10 @@ fn a_file_that_is_not_a_database_is_refused_and_kept() {
 fn the_configuration_shows_the_origin_of_each_value() {
     let home = Home::new();
     home.file("art.toml", "[sandbox]\nworkers = 1\n");
-    let shown = home.art(&["--json", "config"]).json();
+    let plugins = home.plugins();
+    let shown = home
+        .art(&["--json", "--plugins", plugins.to_str().unwrap(), "config"])
+        .json();
     assert_eq!(shown["workers"], json!({"value": 1, "origin": "file"}));
     assert_eq!(shown["plugins"]["origin"], "flag");
     assert_eq!(shown["model"], json!({"value": "embedded", "origin": "default"}));

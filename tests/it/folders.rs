@@ -79,7 +79,7 @@ impl Scene {
     fn art(&self, args: &[&str]) -> CommandOutput {
         let program = self.home.command(&[]).get_program().to_owned();
         let mut command = Command::new(program);
-        command.arg("--home").arg(self.home.dir.path()).args(args);
+        command.args(args);
         for (name, value) in self.home.command(&[]).get_envs() {
             match value {
                 Some(value) => command.env(name, value),
@@ -140,7 +140,10 @@ fn a_cloned_repository_that_brings_tools_grants_and_settings_gets_nothing() {
 #[test]
 fn a_file_of_grants_beside_a_component_is_named_with_commands_that_work() {
     let scene = Scene::new();
-    let command = format!("art grant add reads_file --read {}", scene.private_file());
+    let command = format!(
+        "art --plugins ./plugins grant add reads_file --read {}",
+        scene.private_file()
+    );
     for args in [
         &["tool", "list"][..],
         &["grant", "list"],
@@ -154,14 +157,14 @@ fn a_file_of_grants_beside_a_component_is_named_with_commands_that_work() {
         assert_eq!(noted.stderr().matches(&line).count(), 1, "{args:?}: {noted}");
         assert!(
             noted.stderr().contains(&format!(
-                "`art grant add http_fetch --http {} --private --secret KEY`",
+                "`art --plugins ./plugins grant add http_fetch --http {} --private --secret KEY`",
                 scene.server.url("/")
             )),
             "{noted}"
         );
     }
     let words: Vec<_> = command.split(' ').skip(1).collect();
-    let granted = scene.art_with_folder(&words);
+    let granted = scene.art(&words);
     assert_eq!(granted.code(), 0, "{granted}");
     let called = scene.art_with_folder(&["--json", "tool", "call", "reads_file", &scene.arguments()]);
     assert_eq!(called.json()["result"]["output"]["text"], "buy milk", "{called}");

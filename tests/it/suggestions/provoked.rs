@@ -53,7 +53,11 @@ impl Provocation {
         for command in commands {
             let followed = follow_in_copy(self.home(), &command);
             // A call that a person rejects ends as denied.
-            let expected = if command.starts_with("art approve no ") { DENIED } else { 0 };
+            let expected = if command.starts_with("art approve no ") {
+                DENIED
+            } else {
+                0
+            };
             assert_eq!(
                 followed.code(),
                 expected,
