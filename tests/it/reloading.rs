@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use art_runtime::Runtime;
 use art_runtime::reload::{FolderWatch, Reload};
+use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
 use crate::harness::{components, read_component};
@@ -191,4 +192,26 @@ async fn a_tool_whose_grants_are_repaired_is_offered_again_without_a_watch() {
         fs::set_permissions(&path, repaired).unwrap();
         assert_eq!(ending().await, "success", "{}", path.display());
     }
+}
+
+#[tokio::test]
+async fn a_second_component_with_the_name_of_a_tool_does_not_take_its_place_when_grants_change() {
+    let home = Home::empty();
+    home.add("first", components::ECHO);
+    fs::write(home.plugins().join("second.wasm"), other_build_of(components::ECHO)).unwrap();
+    let runtime = Runtime::builder().home(home.dir.path()).plugins(home.plugins());
+    let runtime = runtime.build().await.unwrap();
+    let offered = || {
+        let plugins = runtime.toolbox.plugins();
+        plugins
+            .iter()
+            .map(|plugin| plugin.name().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(offered(), ["first"]);
+    let granted = home.art(&["grant", "add", "first", "--limit", "timeout_ms=5000"]);
+    assert_eq!(granted.code(), 0, "{granted}");
+    let report = runtime.toolbox.call("echo", json!({"text": "hello"})).await;
+    assert_eq!(report.ending.as_str(), "success", "{report:?}");
+    assert_eq!(offered(), ["first"]);
 }

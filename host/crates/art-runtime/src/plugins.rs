@@ -259,8 +259,17 @@ pub(crate) enum LoadedFile {
     Loaded(Box<Plugin>),
 }
 
-/// Loads the component `name` of a folder, and compiles it if necessary. The caller has to apply the grants of the component.
-pub(crate) fn load_one(sandbox: &Sandbox, folder: &Path, name: &str) -> LoadedFile {
+/// Whether a component that is loaded may be compiled, which takes long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compilation {
+    /// It is compiled if necessary.
+    Allowed,
+    /// A component that has to be compiled counts as missing.
+    NotAllowed,
+}
+
+/// Loads the component `name` of a folder. The caller has to apply the grants of the component.
+pub(crate) fn load_one(sandbox: &Sandbox, folder: &Path, name: &str, compilation: Compilation) -> LoadedFile {
     // The size and the stamp are not used to load a file.
     let file = ComponentFile {
         bytes: 0,
@@ -276,11 +285,12 @@ pub(crate) fn load_one(sandbox: &Sandbox, folder: &Path, name: &str) -> LoadedFi
     };
     let load =
         |name: &str, wasm: &[u8], source: &ComponentSource| match sandbox.load_without_compiling(name, wasm, source)? {
-            Some(plugin) => Ok(plugin),
-            None => sandbox.compile_and_load(name, wasm, source, None),
+            None if compilation == Compilation::Allowed => sandbox.compile_and_load(name, wasm, source, None).map(Some),
+            loaded => Ok(loaded),
         };
     match load_file(&dir, &file, load) {
-        Ok(plugin) => LoadedFile::Loaded(Box::new(plugin)),
+        Ok(Some(plugin)) => LoadedFile::Loaded(Box::new(plugin)),
+        Ok(None) => LoadedFile::Missing,
         Err(reason) => LoadedFile::Refused(reason),
     }
 }

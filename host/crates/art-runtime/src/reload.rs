@@ -19,7 +19,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::error::in_one_line;
 use crate::grants::{ApprovedComponent, GrantError, GrantFiles, GrantStamps, resolved};
-use crate::plugins::{LoadedFile, load_one};
+use crate::plugins::{Compilation, LoadedFile, load_one};
 
 /// Time for which a file has to stay the same before it is loaded.
 const QUIET_TIME: Duration = Duration::from_millis(300);
@@ -102,14 +102,13 @@ impl Reloader {
             return;
         }
         *last_grants = stamps;
-        // A component that is not offered may have been removed while its grants could not be read.
         for name in self.names() {
-            let was_offered = self.current_plugin(&name).is_some();
-            match self.reload_grants(&name) {
-                Reload::Refused(reason) if was_offered => {
-                    tracing::warn!("`{name}.wasm` is not offered any more: {reason}");
-                }
-                _ => {}
+            if self.current_plugin(&name).is_none() {
+                // It may have been removed while its grants could not be read. Then it is compiled; a call that comes next does not
+                // wait for anything else to be compiled.
+                self.reload_with(&name, Compilation::NotAllowed);
+            } else if let Reload::Refused(reason) = self.reload_grants(&name) {
+                tracing::warn!("`{name}.wasm` is not offered any more: {reason}");
             }
         }
     }
@@ -132,8 +131,12 @@ impl Reloader {
     /// Loads the file of the component `name` and its grants again, and replaces the tool. May block for as long as compiling
     /// takes.
     pub fn reload(&self, name: &str) -> Reload {
+        self.reload_with(name, Compilation::Allowed)
+    }
+
+    fn reload_with(&self, name: &str, compilation: Compilation) -> Reload {
         let earlier = self.current_plugin(name);
-        let plugin = match load_one(&self.sandbox, &self.folder, name) {
+        let plugin = match load_one(&self.sandbox, &self.folder, name, compilation) {
             LoadedFile::Missing => return self.remove(name),
             LoadedFile::Refused(reason) => return Reload::Refused(reason),
             LoadedFile::Loaded(plugin) => plugin,
