@@ -161,7 +161,8 @@ impl CallGrants {
         rights.max_by_key(|http_right| http_right.grant.url.narrowness())
     }
 
-    /// Returns the denial of the path `guest_path`, which the guest named and which no right covers.
+    /// Returns the denial of the path `guest_path`, which the guest named and which no right covers. Its reason may depend on this
+    /// host, so a replay takes it from the record.
     #[must_use]
     pub fn denial_of_path(&self, guest_path: &str, access: Access) -> Denial {
         let guest_path = guest_path.trim_start_matches('/');
