@@ -25,6 +25,7 @@ mod path;
 mod protected;
 mod quota;
 mod record;
+mod stamp;
 mod status;
 mod stream;
 mod system;

@@ -12,6 +12,9 @@ wasmtime::component::bindgen!({
     world: "art:files/files",
     imports: {
         // The functions whose work grows with the size of a file.
+        "wasi:filesystem/types.[method]descriptor.write-via-stream": async | trappable,
+        "wasi:filesystem/types.[method]descriptor.write": async | trappable,
+        "wasi:filesystem/types.[method]descriptor.set-size": async | trappable,
         "wasi:filesystem/types.[method]descriptor.open-at": async | trappable,
         "wasi:filesystem/types.[method]descriptor.rename-at": async | trappable,
         "wasi:filesystem/types.[method]descriptor.unlink-file-at": async | trappable,

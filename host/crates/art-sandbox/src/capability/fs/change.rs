@@ -11,6 +11,7 @@ use art_core::capability::Access;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use super::Fault;
 use super::bindings::types::{ErrorCode, NewTimestamp};
@@ -44,7 +45,9 @@ impl FileTree {
         if place.is_directory_of_right() || granted.part_at(&place, false)?.is_some() {
             return Err(ErrorCode::Exist.into());
         }
-        create_within_quota(&granted, || place.dir.create_dir(&place.path))
+        create_within_quota(&granted, || place.dir.create_dir(&place.path))?;
+        self.writes.note_new_directory();
+        Ok(())
     }
 
     pub(super) fn remove_directory(&self, directory: &str, path: &str) -> Result<(), Fault> {
@@ -52,15 +55,11 @@ impl FileTree {
             ChangeablePath::OnHost(granted, place) => (granted, place),
             ChangeablePath::Staged(overlay, host_path, _) => return Ok(overlay.remove_directory(&host_path)?),
         };
-        if granted.part_at(&place, false)?.is_some() {
+        let entry = granted.entry_to_change(&place)?;
+        if self.writes.is_new(&entry) {
             return Err(ErrorCode::NotDirectory.into());
         }
-        if !self.writes.is_empty()
-            && let Ok(metadata) = place.metadata(false)
-            && !self.writes.new_names_in(identity(&metadata)).is_empty()
-        {
-            return Err(ErrorCode::NotEmpty.into());
-        }
+        self.check_holds_no_new_files(&entry)?;
         let removed = place.dir.remove_dir(&place.path);
         removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
@@ -76,16 +75,12 @@ impl FileTree {
         if granted.path.ends_like_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
-        let entry = granted.written_entry(&place);
-        let is_new = entry.as_ref().is_some_and(|entry| self.writes.is_new(entry));
-        if !is_new {
-            let removed = place.dir.remove_file(&place.path);
-            removed.map_err(|error| granted.fault(&error, Access::ReadWrite))?;
+        let entry = granted.entry_to_change(&place)?;
+        if entry.metadata.is_none() && !self.writes.is_new(&entry) {
+            return Err(granted.fault(&Errno::NOENT.into(), Access::ReadWrite));
         }
-        if let Some(entry) = entry {
-            self.writes.forget(&entry);
-        }
-        Ok(())
+        let removed = self.writes.remove(&entry);
+        removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
     }
 
     /// Moves a file or, if changes are not staged, a directory to another path of the same grant. `from` and `to` each have a
@@ -107,55 +102,52 @@ impl FileTree {
                 _ => return Err(ErrorCode::CrossDevice.into()),
             };
         check_same_grant(&old, &new)?;
-        if let Some(entry) = old.written_entry(&old_place)
-            && self.writes.open_entry(&entry).is_ok_and(|part| part.is_some())
-        {
-            return self.rename_written((&old, &entry), (&new, &new_place));
+        let (from, to) = (old.entry_to_change(&old_place)?, new.entry_to_change(&new_place)?);
+        let is_written = self.writes.is_new(&from);
+        if !is_written {
+            let metadata = from.metadata.as_ref();
+            let metadata = metadata.ok_or_else(|| old.fault(&Errno::NOENT.into(), Access::ReadWrite))?;
+            if metadata.is_symlink() {
+                return Err(link_fault(&old));
+            }
+            if metadata.is_dir() {
+                return self.rename_directory((&old, &from), (&new, &to));
+            }
         }
-        let metadata = old_place.metadata(false);
-        let metadata = metadata.map_err(|error| old.fault(&error, Access::ReadWrite))?;
-        if metadata.is_symlink() {
-            return Err(link_fault(&old));
-        }
-        if !metadata.is_dir() && (old.path.ends_like_directory || new.path.ends_like_directory) {
-            return Err(ErrorCode::NotDirectory.into());
-        }
-        let replaced = new.written_entry(&new_place);
-        if metadata.is_dir() && new.part_at(&new_place, false)?.is_some() {
-            return Err(ErrorCode::NotDirectory.into());
-        }
-        let renamed = old_place.dir.rename(&old_place.path, &new_place.dir, &new_place.path);
-        renamed.map_err(|error| old.fault(&error, Access::ReadWrite))?;
-        if let Some(replaced) = replaced {
-            self.writes.forget(&replaced);
-        }
-        Ok(())
-    }
-
-    /// Moves a file that the call writes. If it was there before the call, its old content is moved at once.
-    fn rename_written(
-        &self,
-        (old, entry): (&GrantedPath, &Entry),
-        (new, new_place): (&GrantedPath, &HostPlace),
-    ) -> Result<(), Fault> {
         if old.path.ends_like_directory || new.path.ends_like_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
-        let fault = |error: io::Error| new.fault(&error, Access::ReadWrite);
-        let follow = false;
-        let to = Entry::find(&self.writes, new_place, follow).map_err(fault)?;
-        if to.metadata.as_ref().is_some_and(|metadata| metadata.is_dir()) {
+        if !self.writes.is_new(&to) && to.metadata.as_ref().is_some_and(|metadata| metadata.is_dir()) {
             return Err(ErrorCode::IsDirectory.into());
         }
-        if entry.is_same(&to) {
-            return Ok(());
+        let renamed = self.writes.rename(&from, &to);
+        renamed.map_err(|error| old.fault(&error, Access::ReadWrite))
+    }
+
+    /// Moves a directory, with all parts of files in it.
+    fn rename_directory(
+        &self,
+        (old, from): (&GrantedPath, &Entry),
+        (new, to): (&GrantedPath, &Entry),
+    ) -> Result<(), Fault> {
+        if self.writes.is_new(to) {
+            return Err(ErrorCode::NotDirectory.into());
         }
-        to.check_creatable().map_err(fault)?;
-        if entry.metadata.is_some() {
-            let renamed = entry.parent.rename(entry.name(), &to.parent, to.name());
-            renamed.map_err(|error| old.fault(&error, Access::ReadWrite))?;
+        self.check_holds_no_new_files(to)?;
+        let renamed = from.parent.rename(from.name(), &to.parent, to.name());
+        renamed.map_err(|error| old.fault(&error, Access::ReadWrite))?;
+        self.writes.note_directory_move(from, to);
+        let _ = new;
+        Ok(())
+    }
+
+    /// Fails if an entry is a directory with files that the call has created and that are not on the host yet.
+    fn check_holds_no_new_files(&self, entry: &Entry) -> Result<(), ErrorCode> {
+        let directory = entry.metadata.as_ref().filter(|metadata| metadata.is_dir());
+        let holds = |metadata| !self.writes.new_names_in(identity(metadata)).is_empty();
+        if !self.writes.is_empty() && directory.is_some_and(holds) {
+            return Err(ErrorCode::NotEmpty);
         }
-        self.writes.rename(entry, &to);
         Ok(())
     }
 
@@ -168,27 +160,21 @@ impl FileTree {
             return Err(ErrorCode::NotPermitted.into());
         };
         check_same_grant(&old, &new)?;
-        if new.part_at(&new_place, false)?.is_some() {
+        let (from, to) = (old.entry_to_change(&old_place)?, new.entry_to_change(&new_place)?);
+        if to.metadata.is_some() || self.writes.is_new(&to) {
             return Err(ErrorCode::Exist.into());
         }
-        if let Some(entry) = old.written_entry(&old_place) {
-            // The second name needs the file itself.
-            let published = self.writes.publish_entry(&entry);
-            published.map_err(|error| old.fault(&error, Access::ReadWrite))?;
-        }
-        let metadata = old_place.metadata(false);
-        let metadata = metadata.map_err(|error| old.fault(&error, Access::ReadWrite))?;
-        if !metadata.is_file() {
-            return Err(link_fault(&old));
+        if !self.writes.is_new(&from) {
+            let metadata = from.metadata.as_ref();
+            let metadata = metadata.ok_or_else(|| old.fault(&Errno::NOENT.into(), Access::ReadWrite))?;
+            if !metadata.is_file() {
+                return Err(link_fault(&old));
+            }
         }
         if old.path.ends_like_directory || new.path.ends_like_directory {
             return Err(ErrorCode::NotDirectory.into());
         }
-        create_within_quota(&new, || {
-            old_place
-                .dir
-                .hard_link(&old_place.path, &new_place.dir, &new_place.path)
-        })
+        create_within_quota(&new, || self.writes.link(&from, &to))
     }
 
     /// Refuses to create a symbolic link, which could lead the host or another tool out of what is granted.

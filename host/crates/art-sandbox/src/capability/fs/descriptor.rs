@@ -2,15 +2,17 @@
 
 use std::fs::{File, FileTimes};
 use std::io;
+use std::ops::Deref;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::Fault;
 use super::bindings::types::{DescriptorFlags, ErrorCode};
 use super::fault::code_of_error;
 use super::mount::Mount;
-use super::writes::{Entry, FileId, OpenPart, Progress, WriteKind, Writes, drop_special_bits, reserve};
+use super::writes::{
+    Begun, HostContent, NewPart, OpenPart, Progress, SharedFile, WriteKind, Writes, drop_special_bits, reserve,
+};
 
 /// Maximum number of bytes that one operation reads or writes.
 pub(super) const MAX_TRANSFER_BYTES: usize = 64 << 10;
@@ -54,51 +56,65 @@ pub(super) enum Content {
 #[derive(Debug)]
 pub(super) struct HostFile {
     pub(super) file: File,
-    pub(super) id: FileId,
+    /// What all descriptors of the file share.
+    pub(super) shared: Arc<SharedFile>,
     pub(super) writes: Arc<Writes>,
-    /// The directory entry of the file and its path for the guest, if the guest may write to it.
-    pub(super) target: Option<(Entry, String)>,
-    /// The part of the file, since the call writes the file.
-    pub(super) part: OnceLock<OpenPart>,
-    /// Whether the file is changed in place, for which there is no part.
-    pub(super) in_place: AtomicBool,
 }
 
 impl HostFile {
-    /// Returns the part of the file, if the call writes the file.
-    fn part(&self) -> Result<Option<&OpenPart>, ErrorCode> {
-        if self.part.get().is_none()
-            && let Some(part) = self
-                .writes
-                .open_original(self.id)
-                .map_err(|error| code_of_error(&error))?
-        {
-            drop(self.part.set(part));
+    /// Begins to write the file in this way. Returns the part that has to get its content first. `None` if there is nothing to copy,
+    /// because the call writes the file already, or now changes it in place.
+    fn start(&self, kind: WriteKind) -> io::Result<Option<Box<NewPart>>> {
+        match (self.shared.content(), kind) {
+            (HostContent::Part(_), _) | (HostContent::InPlace, WriteKind::Rewrite) => return Ok(None),
+            (HostContent::Unchanged, _) | (HostContent::InPlace, WriteKind::Truncate) => {}
         }
-        Ok(self.part.get())
+        match self.writes.begin(&self.shared, &self.file, kind)? {
+            Begun::Part(part) => Ok(Some(part)),
+            Begun::InPlace => {
+                self.change_in_place();
+                Ok(None)
+            }
+        }
     }
 
-    /// Begins to write the file unless the call writes it already. Returns its part, or `None` if it is changed in place.
-    fn begin(&self, kind: WriteKind) -> Result<Option<&OpenPart>, ErrorCode> {
-        if let Some(part) = self.part()? {
-            return Ok(Some(part));
+    /// Begins to write the file in this way, and copies its content to its part at once. Returns where the content is then.
+    pub(super) fn begin(&self, kind: WriteKind) -> io::Result<HostContent> {
+        if let Some(mut part) = self.start(kind)? {
+            while part.advance()? > 0 {}
+            self.writes.finish_part(*part)?;
         }
-        if self.in_place.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let (entry, guest_path) = self.target.as_ref().ok_or(ErrorCode::NotPermitted)?;
-        let begun = self.writes.begin(entry, Some(&self.file), kind, guest_path);
-        match begun.map_err(|error| code_of_error(&error))? {
-            Some(part) => drop(self.part.set(part)),
-            None => self.is_changed_in_place(),
-        }
-        Ok(self.part.get())
+        Ok(self.shared.content())
     }
 
-    fn is_changed_in_place(&self) {
+    fn change_in_place(&self) {
         drop_special_bits(&self.file);
-        self.in_place.store(true, Ordering::Relaxed);
+        self.shared.set_content(HostContent::InPlace);
     }
+}
+
+/// The file that has the content which the guest sees.
+pub(super) enum ContentFile<'a> {
+    Own(&'a File),
+    Part(Arc<OpenPart>),
+}
+
+impl Deref for ContentFile<'_> {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        match self {
+            Self::Own(file) => file,
+            Self::Part(part) => &part.file,
+        }
+    }
+}
+
+/// The file to which the guest writes.
+struct Writable<'a> {
+    file: ContentFile<'a>,
+    /// How the writes went, unless they go in place.
+    progress: Option<Arc<Progress>>,
 }
 
 impl Descriptor {
@@ -124,7 +140,7 @@ impl Descriptor {
     /// Waits until a file is stored on its device. Does nothing for a directory.
     pub(super) fn sync(&self) -> Result<(), Fault> {
         match self {
-            Self::File(file) => Ok(file.file()?.sync_all().map_err(|error| code_of_error(&error))?),
+            Self::File(file) => Ok(file.file().sync_all().map_err(|error| code_of_error(&error))?),
             Self::Directory(_) => Ok(()),
         }
     }
@@ -145,7 +161,7 @@ impl OpenFile {
             return Err(ErrorCode::NotPermitted);
         }
         let length = usize::try_from(length).unwrap_or(usize::MAX).min(MAX_TRANSFER_BYTES);
-        let (mut buffer, file) = (vec![0; length], self.file()?);
+        let (mut buffer, file) = (vec![0; length], self.file());
         let read =
             repeat_if_interrupted(|| file.read_at(&mut buffer, offset)).map_err(|error| code_of_error(&error))?;
         buffer.truncate(read);
@@ -153,25 +169,49 @@ impl OpenFile {
     }
 
     /// Returns the file with the content that the guest sees.
-    pub(super) fn file(&self) -> Result<&File, ErrorCode> {
-        Ok(match &self.content {
-            Content::Staged(file) | Content::Part(OpenPart { file, .. }) => file,
-            Content::OnHost(host) => host.part()?.map_or(&host.file, |part| &part.file),
-        })
+    pub(super) fn file(&self) -> ContentFile<'_> {
+        match &self.content {
+            Content::Staged(file) | Content::Part(OpenPart { file, .. }) => ContentFile::Own(file),
+            Content::OnHost(host) => match host.shared.content() {
+                HostContent::Part(part) => ContentFile::Part(part),
+                HostContent::Unchanged | HostContent::InPlace => ContentFile::Own(&host.file),
+            },
+        }
+    }
+
+    /// Begins to write the file in this way, if it is on the host and the call does not write it yet. Returns the part that has to get
+    /// its content first. What is wrong is left to the operation itself.
+    pub(super) fn start_part(&self, kind: WriteKind) -> Option<Box<NewPart>> {
+        match &self.content {
+            Content::OnHost(host) if self.may_write => host.start(kind).ok()?,
+            _ => None,
+        }
+    }
+
+    /// Lets the guest see a part that is complete.
+    pub(super) fn finish_part(&self, part: NewPart) -> Result<(), ErrorCode> {
+        match &self.content {
+            Content::OnHost(host) => host.writes.finish_part(part).map_err(|error| code_of_error(&error)),
+            Content::Staged(_) | Content::Part(_) => Ok(()),
+        }
     }
 
     /// Prepares the file to be written in this way: if it is on the host, its content is copied, or it is noted that the file is
     /// changed in place.
-    fn prepare(&self, kind: WriteKind) -> Result<(&File, Option<&Progress>), ErrorCode> {
+    fn prepare(&self, kind: WriteKind) -> Result<Writable<'_>, ErrorCode> {
         self.check_writable()?;
-        Ok(match &self.content {
-            Content::Staged(file) => (file, None),
-            Content::Part(part) => (&part.file, Some(&*part.progress)),
-            Content::OnHost(host) => match host.begin(kind)? {
-                Some(part) => (&part.file, Some(&*part.progress)),
-                None => (&host.file, None),
+        let (file, progress) = match &self.content {
+            Content::Staged(file) => (ContentFile::Own(file), None),
+            Content::Part(part) => (ContentFile::Own(&part.file), Some(Arc::clone(&part.progress))),
+            Content::OnHost(host) => match host.begin(kind).map_err(|error| code_of_error(&error))? {
+                HostContent::Part(part) => {
+                    let progress = Arc::clone(&part.progress);
+                    (ContentFile::Part(part), Some(progress))
+                }
+                HostContent::Unchanged | HostContent::InPlace => (ContentFile::Own(&host.file), None),
             },
-        })
+        };
+        Ok(Writable { file, progress })
     }
 
     /// Prepares the file to be overwritten.
@@ -184,12 +224,10 @@ impl OpenFile {
     pub(super) fn prepare_appending(&self) -> Result<(), ErrorCode> {
         self.check_writable()?;
         if let Content::OnHost(host) = &self.content
-            && host.part()?.is_none()
-            && !host.in_place.load(Ordering::Relaxed)
+            && matches!(host.shared.content(), HostContent::Unchanged)
         {
-            let (_, guest_path) = host.target.as_ref().ok_or(ErrorCode::NotPermitted)?;
-            host.writes.note_in_place(guest_path, "something is appended to it");
-            host.is_changed_in_place();
+            host.writes.note_appending(&host.shared);
+            host.change_in_place();
         }
         Ok(())
     }
@@ -197,14 +235,14 @@ impl OpenFile {
     /// Writes all bytes, and takes them from the quota. If `offset` is beyond the end of the file, the bytes from the end to
     /// `offset` are taken too.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), ErrorCode> {
-        let (file, progress) = self.prepare(WriteKind::Rewrite)?;
+        let Writable { file, progress } = self.prepare(WriteKind::Rewrite)?;
         let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
         let added = end.saturating_sub(self.length()?).max(bytes.len() as u64);
         let taken = self.mount.quota.take_bytes(added);
-        taken.inspect_err(|_| note_failure(progress, "the quota of the grant is used up", true))?;
+        taken.inspect_err(|_| note_failure(progress.as_deref(), "the quota of the grant is used up", true))?;
         let written = file.write_all_at(bytes, offset);
         written.map_err(|error| {
-            note_failure(progress, &error.to_string(), false);
+            note_failure(progress.as_deref(), &error.to_string(), false);
             code_of_error(&error)
         })
     }
@@ -214,7 +252,7 @@ impl OpenFile {
         self.prepare_appending()?;
         let length = self.length()?;
         if let Content::OnHost(host) = &self.content
-            && host.part()?.is_none()
+            && !matches!(host.shared.content(), HostContent::Part(_))
         {
             // So a full disk refuses all of the bytes or none.
             reserve(&host.file, length, bytes.len() as u64).map_err(|error| code_of_error(&error))?;
@@ -224,12 +262,7 @@ impl OpenFile {
 
     /// Changes the length. If the file grows, the added bytes are taken from the quota.
     pub(super) fn set_length(&self, length: u64) -> Result<(), ErrorCode> {
-        let kind = if length == 0 {
-            WriteKind::Truncate
-        } else {
-            WriteKind::Rewrite
-        };
-        let (file, progress) = self.prepare(kind)?;
+        let Writable { file, progress } = self.prepare(kind_of_length(length))?;
         self.mount.quota.take_bytes(length.saturating_sub(self.length()?))?;
         file.set_len(length).map_err(|error| code_of_error(&error))?;
         if let Some(progress) = progress.filter(|_| length == 0) {
@@ -243,11 +276,11 @@ impl OpenFile {
         if !self.may_set_times {
             return Err(ErrorCode::NotPermitted);
         }
-        self.file()?.set_times(times).map_err(|error| code_of_error(&error))
+        self.file().set_times(times).map_err(|error| code_of_error(&error))
     }
 
     fn length(&self) -> Result<u64, ErrorCode> {
-        let metadata = self.file()?.metadata().map_err(|error| code_of_error(&error))?;
+        let metadata = self.file().metadata().map_err(|error| code_of_error(&error))?;
         Ok(metadata.len())
     }
 
@@ -257,6 +290,15 @@ impl OpenFile {
         } else {
             Err(ErrorCode::NotPermitted)
         }
+    }
+}
+
+/// Returns how a file is written whose length is set.
+pub(super) fn kind_of_length(length: u64) -> WriteKind {
+    if length == 0 {
+        WriteKind::Truncate
+    } else {
+        WriteKind::Rewrite
     }
 }
 

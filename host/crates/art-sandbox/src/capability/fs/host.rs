@@ -12,7 +12,7 @@ use super::bindings::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, ErrorCode, Filesize,
     MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
 };
-use super::descriptor::{Descriptor, MAX_TRANSFER_BYTES};
+use super::descriptor::{Descriptor, MAX_TRANSFER_BYTES, kind_of_length};
 use super::listing::Listing;
 use super::open::Opening;
 use super::record::{FileValue, FsResult};
@@ -20,6 +20,7 @@ use super::status::file_times;
 use super::stream::{FileReader, FileWriter, StreamFault};
 use super::tree::FileTree;
 use super::work::{Use, Work};
+use super::writes::WriteKind;
 use crate::state::CallState;
 
 type Handle = Resource<Descriptor>;
@@ -63,6 +64,16 @@ impl CallState {
         }
         let directory = Arc::clone(self.descriptor(handle).ok()?.directory().ok()?);
         self.file_tree().start_work(&directory, path, planned?)
+    }
+
+    /// Copies an open file to a part, if the operation is about to write to it in this way and the file has no part yet. In a replay,
+    /// there is nothing to copy.
+    async fn copy_before_writing(&mut self, handle: &Handle, kind: WriteKind) -> FsResult<()> {
+        let work = match self.table.get(handle) {
+            Ok(Descriptor::File(file)) if !self.outside.is_replay() => Work::copy(file, kind),
+            _ => None,
+        };
+        self.do_work(work).await
     }
 
     /// Carries out and records a change with two paths, each relative to an open directory. Calls `change` with the path of each
@@ -126,7 +137,8 @@ impl types::HostDescriptor for CallState {
         Ok(self.table.push(reader)?)
     }
 
-    fn write_via_stream(&mut self, handle: Handle, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
+    async fn write_via_stream(&mut self, handle: Handle, offset: Filesize) -> FsResult<Resource<DynOutputStream>> {
+        self.copy_before_writing(&handle, WriteKind::Rewrite).await?;
         self.open_writer(&handle, Some(offset))
     }
 
@@ -159,7 +171,8 @@ impl types::HostDescriptor for CallState {
         })
     }
 
-    fn set_size(&mut self, handle: Handle, size: Filesize) -> FsResult<()> {
+    async fn set_size(&mut self, handle: Handle, size: Filesize) -> FsResult<()> {
+        self.copy_before_writing(&handle, kind_of_length(size)).await?;
         self.run_recorded(|state| Ok(state.descriptor(&handle)?.file()?.set_length(size)?))
     }
 
@@ -181,9 +194,10 @@ impl types::HostDescriptor for CallState {
         Ok((bytes, is_end))
     }
 
-    fn write(&mut self, handle: Handle, mut bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
+    async fn write(&mut self, handle: Handle, mut bytes: Vec<u8>, offset: Filesize) -> FsResult<Filesize> {
         bytes.truncate(MAX_TRANSFER_BYTES);
         self.meter.count_bytes(bytes.len());
+        self.copy_before_writing(&handle, WriteKind::Rewrite).await?;
         self.run_recorded(|state| {
             state.descriptor(&handle)?.file()?.write(&bytes, offset)?;
             Ok(bytes.len() as Filesize)

@@ -289,14 +289,16 @@ impl GrantedPath {
         Ok(place)
     }
 
-    /// Returns the directory entry at a place, which the caller is about to change, if the call writes any file.
-    pub(super) fn written_entry(&self, place: &HostPlace) -> Option<Entry> {
-        if self.mount.writes.is_empty() || place.is_directory_of_right() {
-            return None;
-        }
-        // If there is no entry, the caller finds out why.
+    /// Returns the directory entry at a place of this path.
+    pub(super) fn entry(&self, place: &HostPlace, follow: bool) -> io::Result<Entry> {
+        Entry::find(&self.mount.writes, place, follow, self.path.as_str())
+    }
+
+    /// Returns the directory entry at a place of this path, which the caller is about to change.
+    pub(super) fn entry_to_change(&self, place: &HostPlace) -> Result<Entry, Fault> {
         let follow = false;
-        Entry::find(&self.mount.writes, place, follow).ok()
+        let entry = self.entry(place, follow);
+        entry.map_err(|error| self.fault(&error, Access::ReadWrite))
     }
 
     /// Returns the part of the file at a place, if the call writes this file.
@@ -306,7 +308,7 @@ impl GrantedPath {
             return Ok(None);
         }
         // If there is no entry, there is no part, and the caller finds out why.
-        let Ok(entry) = Entry::find(writes, place, follow) else {
+        let Ok(entry) = self.entry(place, follow) else {
             return Ok(None);
         };
         let part = writes.open_entry(&entry).map_err(|error| code_of_error(&error))?;
@@ -343,7 +345,7 @@ impl GrantedPath {
         }
         let is_new_file = |ancestor: &str| {
             let place = self.mount.place(ancestor);
-            let entry = place.and_then(|place| Entry::find(writes, &place, false));
+            let entry = place.and_then(|place| self.entry(&place, false));
             entry.is_ok_and(|entry| writes.is_new(&entry))
         };
         let ancestors = Path::new(&self.path_in_right).ancestors().skip(1);

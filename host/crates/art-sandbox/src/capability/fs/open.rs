@@ -7,9 +7,7 @@ use art_core::capability::Access;
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
-use rustix::io::Errno;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use super::Fault;
 use super::bindings::types::{DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
@@ -19,7 +17,7 @@ use super::overlay::{Found, Overlay, OverlayOpening};
 use super::path::GuestPath;
 use super::tree::{FileTree, GrantedPath, Target};
 use super::work::Use;
-use super::writes::{Entry, OpenPart, WriteKind, drop_special_bits};
+use super::writes::{Entry, HostContent, OpenPart, SharedFile, WriteKind};
 
 /// How the guest wants to open something.
 #[derive(Clone, Copy, Debug)]
@@ -111,15 +109,15 @@ fn open_granted(granted: &GrantedPath, opening: Opening) -> Result<Descriptor, F
         return Ok(Descriptor::Directory(granted.path.as_str().into()));
     }
     check_is_file(granted, opening)?;
-    let in_place = false;
-    Ok(host_descriptor(granted, opening, (file, &metadata), None, in_place))
+    let shared = granted.mount.writes.share(identity(&metadata), None);
+    Ok(host_descriptor(granted, opening, file, shared))
 }
 
 /// Opens a file that the call may write. A file that is new or truncated has a part from now on.
 fn open_to_write(granted: &GrantedPath, place: &HostPlace, opening: Opening) -> Result<Descriptor, Fault> {
     let (writes, access) = (&granted.mount.writes, Access::ReadWrite);
     let fault = |error: io::Error| open_fault(granted, &error, access);
-    let entry = Entry::find(writes, place, opening.follows()).map_err(fault)?;
+    let entry = granted.entry(place, opening.follows()).map_err(fault)?;
     if let Some(part) = writes.open_entry(&entry).map_err(fault)? {
         if opening.has(OpenFlags::EXCLUSIVE) {
             return Err(ErrorCode::Exist.into());
@@ -146,18 +144,22 @@ fn create(granted: &GrantedPath, entry: &Entry, opening: Opening) -> Result<Desc
     }
     let quota = &granted.mount.quota;
     quota.take_file()?;
-    let kind = WriteKind::New {
-        must_be_new: opening.has(OpenFlags::EXCLUSIVE),
-    };
-    let begun = granted.mount.writes.begin(entry, None, kind, granted.path.as_str());
-    match begun {
+    let created = match granted.mount.writes.create(entry) {
         Ok(Some(part)) => Ok(part_descriptor(granted, opening, part)),
-        failed => {
-            quota.give_back_file();
-            let error = failed.err().unwrap_or_else(|| Errno::IO.into());
-            Err(open_fault(granted, &error, Access::ReadWrite))
-        }
-    }
+        Ok(None) => create_in_place(granted, entry, opening),
+        Err(error) => Err(open_fault(granted, &error, Access::ReadWrite)),
+    };
+    created.inspect_err(|_| quota.give_back_file())
+}
+
+/// Creates a file on the host at once, because it cannot have a part.
+fn create_in_place(granted: &GrantedPath, entry: &Entry, opening: Opening) -> Result<Descriptor, Fault> {
+    let mut options = base_options(FollowSymlinks::No);
+    options.read(true).write(true).create_new(true);
+    let (file, metadata) = open_with(granted, (&entry.parent, entry.name()), opening, &options)?;
+    let shared = granted.mount.writes.share(identity(&metadata), Some(entry.clone()));
+    shared.set_content(HostContent::InPlace);
+    Ok(host_descriptor(granted, opening, file, shared))
 }
 
 /// Opens a file of the host that the call may write.
@@ -177,25 +179,24 @@ fn open_existing(granted: &GrantedPath, entry: Entry, opening: Opening) -> Resul
         return Err(ErrorCode::IsDirectory.into());
     }
     check_is_file(granted, opening)?;
-    let mut in_place = false;
+    let fault = |error: io::Error| granted.fault(&error, Access::ReadWrite);
+    let shared = granted.mount.writes.share(identity(&metadata), Some(entry));
+    let host = host_file(granted, file, shared);
     if opening.has(OpenFlags::TRUNCATE) {
-        let fault = |error: io::Error| granted.fault(&error, Access::ReadWrite);
-        let file = file.try_clone().map_err(fault)?.into_std();
-        let (writes, path) = (&granted.mount.writes, granted.path.as_str());
-        let begun = writes.begin(&entry, Some(&file), WriteKind::Truncate, path);
-        if let Some(part) = begun.map_err(fault)? {
-            return Ok(part_descriptor(granted, opening, part));
+        match host.begin(WriteKind::Truncate).map_err(fault)? {
+            HostContent::Part(part) => {
+                part.file.set_len(0).map_err(fault)?;
+                part.progress.note_emptied();
+            }
+            _ => host.file.set_len(0).map_err(fault)?,
         }
-        drop_special_bits(&file);
-        file.set_len(0).map_err(fault)?;
-        in_place = true;
     }
-    Ok(host_descriptor(
+    let may_set_times = true;
+    Ok(file_descriptor(
         granted,
         opening,
-        (file, &metadata),
-        Some(entry),
-        in_place,
+        Content::OnHost(Box::new(host)),
+        may_set_times,
     ))
 }
 
@@ -252,24 +253,19 @@ fn part_descriptor(granted: &GrantedPath, opening: Opening, part: OpenPart) -> D
     file_descriptor(granted, opening, Content::Part(part), may_set_times)
 }
 
-/// Returns the descriptor of a file of the host. `entry` is its directory entry if the guest may write to it.
-fn host_descriptor(
-    granted: &GrantedPath,
-    opening: Opening,
-    (file, metadata): (File, &Metadata),
-    entry: Option<Entry>,
-    in_place: bool,
-) -> Descriptor {
-    let content = Content::OnHost(Box::new(HostFile {
-        file: file.into_std(),
-        id: identity(metadata),
-        writes: Arc::clone(&granted.mount.writes),
-        target: entry.map(|entry| (entry, granted.path.as_str().to_owned())),
-        part: OnceLock::new(),
-        in_place: AtomicBool::new(in_place),
-    }));
+/// Returns the descriptor of a file of the host.
+fn host_descriptor(granted: &GrantedPath, opening: Opening, file: File, shared: Arc<SharedFile>) -> Descriptor {
+    let content = Content::OnHost(Box::new(host_file(granted, file, shared)));
     let may_set_times = granted.mount.access().may_write();
     file_descriptor(granted, opening, content, may_set_times)
+}
+
+fn host_file(granted: &GrantedPath, file: File, shared: Arc<SharedFile>) -> HostFile {
+    HostFile {
+        file: file.into_std(),
+        shared,
+        writes: Arc::clone(&granted.mount.writes),
+    }
 }
 
 fn file_descriptor(granted: &GrantedPath, opening: Opening, content: Content, may_set_times: bool) -> Descriptor {

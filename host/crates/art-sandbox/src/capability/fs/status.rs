@@ -68,7 +68,7 @@ impl FileTree {
                 self.status(path, ".", follow)
             }
             Descriptor::File(open) => {
-                let metadata = open.file()?.metadata().map_err(|error| code_of_error(&error))?;
+                let metadata = open.file().metadata().map_err(|error| code_of_error(&error))?;
                 Ok(Status::Metadata(Box::new(Metadata::from_just_metadata(metadata))))
             }
         }

@@ -22,6 +22,8 @@ use super::open::Opening;
 use super::*;
 use crate::host_memory::HostMemory;
 
+mod names;
+mod recovery;
 mod writes;
 
 /// A folder with three entries: `inside/`, which the guest sees as `data`, and beside it `canary.txt` and `outside/`, which no

@@ -8,10 +8,13 @@ use art_core::capability::Access;
 use art_core::intake::{Answer, FileAnswer};
 
 use super::Fault;
+use super::bindings::types::ErrorCode;
+use super::descriptor::OpenFile;
 use super::overlay::{Overlay, Reading};
 use super::path::GuestPath;
 use super::record::FsResult;
 use super::tree::{FileTree, Target};
+use super::writes::{NewPart, WriteKind};
 use crate::crossing::TooManyHostCalls;
 use crate::state::CallState;
 
@@ -26,9 +29,43 @@ pub(super) enum Use {
 
 /// The long part of an operation on one file.
 #[derive(Debug)]
-pub(super) struct Work {
-    overlay: Arc<Overlay>,
-    reading: Reading,
+pub(super) enum Work {
+    /// Reading a file whose changes are staged.
+    Staged { overlay: Arc<Overlay>, reading: Reading },
+    /// Copying a file of the host, which the call is about to write.
+    OnHost { file: Arc<OpenFile>, part: Box<NewPart> },
+}
+
+impl Work {
+    /// Starts to copy a file of the host to a part, if it is about to be written in this way and has none.
+    pub(super) fn copy(file: &Arc<OpenFile>, kind: WriteKind) -> Option<Self> {
+        let part = file.start_part(kind)?;
+        let file = Arc::clone(file);
+        Some(Self::OnHost { file, part })
+    }
+
+    /// Does a piece. Returns its length, which is 0 at the end.
+    fn advance(&mut self) -> std::io::Result<usize> {
+        match self {
+            Self::Staged { reading, .. } => reading.advance(),
+            Self::OnHost { part, .. } => part.advance(),
+        }
+    }
+
+    /// Returns the number of bytes that the end of the call has to copy because of this work.
+    fn later_bytes(&self) -> u64 {
+        match self {
+            Self::Staged { .. } => 0,
+            Self::OnHost { part, .. } => part.later_bytes(),
+        }
+    }
+
+    fn finish(self) -> Result<(), ErrorCode> {
+        match self {
+            Self::Staged { overlay, reading } => overlay.finish_reading(reading),
+            Self::OnHost { file, part } => file.finish_part(*part),
+        }
+    }
 }
 
 impl FileTree {
@@ -42,7 +79,7 @@ impl FileTree {
         granted.check_writable().ok()?;
         let (overlay, host_path): (&Arc<Overlay>, PathBuf) = granted.overlay()?;
         let reading = overlay.start_reading(&host_path, use_ == Use::Keeps).ok()??;
-        Some(Work {
+        Some(Work::Staged {
             overlay: Arc::clone(overlay),
             reading,
         })
@@ -54,11 +91,12 @@ impl CallState {
     /// the bytes come from the record instead.
     pub(super) async fn do_work(&mut self, work: Option<Work>) -> FsResult<()> {
         let Some(mut work) = work else { return Ok(()) };
-        let mut total = 0;
+        let mut total = work.later_bytes();
+        self.meter.count_work(total);
         // After an error the work is not finished, and the operation fails.
-        while let Ok(bytes) = work.reading.advance() {
+        while let Ok(bytes) = work.advance() {
             if bytes == 0 {
-                work.overlay.finish_reading(work.reading)?;
+                work.finish()?;
                 break;
             }
             total += bytes as u64;

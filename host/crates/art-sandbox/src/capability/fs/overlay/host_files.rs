@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use art_staging::{DigestReader, PathState};
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::OFlags;
 
 use super::Result;
@@ -17,10 +17,8 @@ use crate::capability::fs::bindings::types::{DescriptorType, ErrorCode};
 use crate::capability::fs::fault::code_of_error;
 use crate::capability::fs::listing::{MAX_ENTRIES, type_of};
 use crate::capability::fs::name::guest_name;
+use crate::capability::fs::stamp::Stamp;
 use crate::capability::fs::writes::is_own_name;
-
-/// The device, inode, size and times of a file, which show a change without reading the file.
-type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 /// The files of one grant on the host, and the stamps of those that the call opened. Their paths are relative to `dir`; the path
 /// of `dir` itself is empty.
@@ -88,7 +86,7 @@ impl HostFiles {
         }
         self.stamps
             .entry(path_in_dir.to_owned())
-            .or_insert_with(|| stamp(&metadata));
+            .or_insert_with(|| Stamp::of(&metadata));
         Ok(file.into_std())
     }
 
@@ -111,7 +109,7 @@ impl HostFiles {
 
     /// Returns whether `now` is what a file was when the call first opened it.
     pub(super) fn is_unchanged(&self, path_in_dir: &str, now: &Metadata) -> bool {
-        self.stamps.get(path_in_dir) == Some(&stamp(now))
+        self.stamps.get(path_in_dir) == Some(&Stamp::of(now))
     }
 
     /// Returns the names and types of what is in a directory. A directory that the call created in the draft does not exist on
@@ -138,16 +136,4 @@ impl HostFiles {
         }
         Ok(found)
     }
-}
-
-fn stamp(metadata: &Metadata) -> Stamp {
-    (
-        metadata.dev(),
-        metadata.ino(),
-        metadata.len(),
-        metadata.mtime(),
-        metadata.mtime_nsec(),
-        metadata.ctime(),
-        metadata.ctime_nsec(),
-    )
 }

@@ -3,27 +3,28 @@
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
+use crate::capability::fs::writes::Progress;
 
-fn read_write() -> DescriptorFlags {
+pub(super) fn read_write() -> DescriptorFlags {
     DescriptorFlags::READ | DescriptorFlags::WRITE
 }
 
 impl Fixture {
-    fn text(&self, path: &str) -> Option<String> {
+    pub(super) fn text(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.host_path("inside").join(path)).ok()
     }
 
-    fn truncate(&self, path: &str) -> Arc<OpenFile> {
+    pub(super) fn truncate(&self, path: &str) -> Arc<OpenFile> {
         self.file(path, OpenFlags::CREATE | OpenFlags::TRUNCATE, read_write())
             .unwrap()
     }
 
-    fn open_to_change(&self, path: &str) -> Arc<OpenFile> {
+    pub(super) fn open_to_change(&self, path: &str) -> Arc<OpenFile> {
         self.file(path, OpenFlags::empty(), read_write()).unwrap()
     }
 
     /// Returns the names in the granted directory on the host, those of the host's own folders too.
-    fn host_names(&self) -> Vec<String> {
+    pub(super) fn host_names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.host_path("inside")).unwrap();
         let mut names: Vec<_> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -33,7 +34,7 @@ impl Fixture {
     }
 
     /// Ends the call, which was stopped or has returned, and begins another one.
-    fn end_call(&mut self, has_returned: bool) -> Result<(), String> {
+    pub(super) fn end_call(&mut self, has_returned: bool) -> Result<(), String> {
         let finished = self.tree.finish_writes(has_returned).map_err(|error| error.to_string());
         self.tree = tree(vec![fs_right("data", self.host_path("inside"), Access::ReadWrite)]);
         finished
@@ -240,7 +241,7 @@ fn appending_and_changing_a_large_file_happen_in_place_and_are_noted() {
 }
 
 #[test]
-fn of_two_calls_that_write_one_file_the_last_one_wins() {
+fn of_two_calls_that_write_one_file_the_one_that_ends_last_fails() {
     let mut fixture = fixture(Access::ReadWrite);
     let other = tree(vec![fs_right("data", fixture.host_path("inside"), Access::ReadWrite)]);
     let file = fixture.truncate("data/a.txt");
@@ -250,13 +251,115 @@ fn of_two_calls_that_write_one_file_the_last_one_wins() {
     first.finish_writes(true).unwrap();
     assert_eq!(fixture.text("a.txt").as_deref(), Some("first"));
     drop((file, first));
-    fixture.end_call(true).unwrap();
-    assert_eq!(fixture.text("a.txt").as_deref(), Some("second"));
+    let error = fixture.end_call(true).unwrap_err();
+    assert!(
+        error.starts_with("`/data/a.txt` was not written: somebody else changed it"),
+        "{error}"
+    );
+    assert_eq!(fixture.text("a.txt").as_deref(), Some("first"));
     assert_eq!(fixture.host_names(), ["a.txt", "sub"]);
 }
 
+#[test]
+fn what_somebody_else_does_to_a_file_meanwhile_is_not_undone() {
+    for (change, expected) in [("write", Some("theirs")), ("replace", Some("theirs")), ("remove", None)] {
+        let mut fixture = fixture(Access::ReadWrite);
+        let path = fixture.host_path("inside/a.txt");
+        fixture.open_to_change("data/a.txt").write(b"I", 0).unwrap();
+        match change {
+            "write" => fs::write(&path, "theirs").unwrap(),
+            "replace" => {
+                fs::write(fixture.host_path("new"), "theirs").unwrap();
+                fs::rename(fixture.host_path("new"), &path).unwrap();
+            }
+            _ => fs::remove_file(&path).unwrap(),
+        }
+        fixture.end_call(true).unwrap_err();
+        assert_eq!(fixture.text("a.txt").as_deref(), expected, "{change}");
+    }
+}
+
+#[test]
+fn a_file_that_somebody_else_creates_meanwhile_is_not_replaced() {
+    let mut fixture = fixture(Access::ReadWrite);
+    fixture.create("data/new.txt").unwrap().append(b"mine").unwrap();
+    fs::write(fixture.host_path("inside/new.txt"), "theirs").unwrap();
+    fixture.end_call(true).unwrap_err();
+    assert_eq!(fixture.text("new.txt").as_deref(), Some("theirs"));
+    // A file that the call itself has removed before is created again.
+    let tree = &fixture.tree;
+    tree.remove_file("", "data/new.txt").unwrap();
+    fixture.create("data/new.txt").unwrap().append(b"mine").unwrap();
+    fixture.end_call(true).unwrap();
+    assert_eq!(fixture.text("new.txt").as_deref(), Some("mine"));
+}
+
+#[test]
+fn a_failure_of_the_disk_counts_although_the_quota_has_refused_a_write_before() {
+    let progress = Progress::default();
+    let replaces = false;
+    progress.note_failure("the quota of the grant is used up", true);
+    assert!(progress.failure(replaces).is_none());
+    progress.note_failure("the disk is full", false);
+    assert_eq!(progress.failure(replaces).unwrap().reason, "the disk is full");
+}
+
+/// Puts a folder with the name of the host's own folder somewhere, which others may read, so that the host refuses it.
+fn occupy_part_folder(directory: &Path) {
+    let own = directory.join(format!(".art-{}.part", rustix::process::geteuid().as_raw()));
+    fs::create_dir(&own).unwrap();
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn where_the_granted_directory_can_have_no_parts_they_are_beside_their_files() {
+    let mut fixture = fixture(Access::ReadWrite);
+    occupy_part_folder(&fixture.host_path("inside"));
+    fixture.create("data/sub/new.txt").unwrap().append(b"new").unwrap();
+    assert_eq!(fixture.text("sub/new.txt"), None);
+    fixture.end_call(true).unwrap();
+    assert_eq!(fixture.text("sub/new.txt").as_deref(), Some("new"));
+    assert_eq!(names_in(&fixture.tree, "data/sub"), ["new.txt"]);
+    assert_eq!(fs::read_dir(fixture.host_path("inside/sub")).unwrap().count(), 1);
+}
+
+#[test]
+fn where_no_part_can_be_created_files_are_created_and_changed_in_place() {
+    let mut fixture = fixture(Access::ReadWrite);
+    occupy_part_folder(&fixture.host_path("inside"));
+    fixture.create("data/new.txt").unwrap().append(b"new").unwrap();
+    fixture.truncate("data/a.txt").write(b"x", 0).unwrap();
+    assert_eq!(fixture.text("new.txt").as_deref(), Some("new"));
+    let notes = fixture.tree.take_notes();
+    assert!(
+        notes[0].starts_with("`/data/new.txt` is changed in place: "),
+        "{notes:?}"
+    );
+    assert!(notes[1].starts_with("`/data/a.txt` is changed in place: "), "{notes:?}");
+    fixture.end_call(true).unwrap();
+    assert_eq!(fixture.text("a.txt").as_deref(), Some("x"));
+    // The folder of somebody else stays.
+    assert_eq!(fixture.host_names().len(), 4);
+}
+
+#[test]
+fn a_large_file_with_two_names_is_changed_in_place_at_once() {
+    let mut fixture = fixture(Access::ReadWrite);
+    let [large, other] = ["inside/large", "inside/other"].map(|path| fixture.host_path(path));
+    fs::File::create(&large).unwrap().set_len((64 << 20) + 1).unwrap();
+    fs::hard_link(&large, &other).unwrap();
+    fixture.truncate("data/large").write(b"x", 0).unwrap();
+    assert_eq!(fs::read(&other).unwrap(), b"x");
+    assert_eq!(
+        fixture.tree.take_notes(),
+        ["`/data/large` is changed in place: it is larger than 64 MiB"]
+    );
+    fixture.end_call(true).unwrap();
+    assert_eq!(fs::read(&large).unwrap(), b"x");
+}
+
 /// Puts a folder into the granted directory as a call leaves it that is killed while it writes `a.txt` in place.
-fn leave_as_if_killed(fixture: &Fixture) {
+pub(super) fn leave_as_if_killed(fixture: &Fixture) {
     let file = fixture.host_path("inside/a.txt");
     let metadata = fs::metadata(&file).unwrap();
     let user = fixture
@@ -267,8 +370,9 @@ fn leave_as_if_killed(fixture: &Fixture) {
     fs::set_permissions(&user, fs::Permissions::from_mode(0o700)).unwrap();
     fs::write(folder.join("0"), "the new content").unwrap();
     fs::write(folder.join("1"), "inside").unwrap();
+    fs::write(folder.join("art-parts"), "").unwrap();
     let kept = serde_json::json!({
-        "path": "a.txt", "device": metadata.dev(), "inode": metadata.ino(), "bytes": 6, "part": "1",
+        "path": "a.txt", "device": metadata.dev(), "inode": metadata.ino(), "old": "1", "new": "0",
     });
     fs::write(folder.join("1.kept.json"), kept.to_string()).unwrap();
     fs::write(&file, "the new co").unwrap();

@@ -1,31 +1,89 @@
 //! Puts parts in the place of the files that they replace.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::AsFd as _;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use cap_std::fs::Dir;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
+use super::entry::{FileId, Target};
 use super::folder::sync_directory;
-use super::{Entry, Key, State, Writes, WrittenFile};
+use super::in_place::InPlaceWrite;
+use super::part::WrittenFile;
+use super::{FileNumber, MAX_COPIED_BYTES, State, Writes};
 
 /// Files of a call that were not written.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .0.join("; "))]
-pub(crate) struct NotWritten(Vec<String>);
+pub(crate) struct NotWritten(pub(in crate::capability::fs) Vec<String>);
+
+/// Why a file was not written.
+#[derive(Clone, Debug)]
+pub(super) enum Failure {
+    /// The file is as it was, for this reason.
+    NotWritten(String),
+    /// Somebody else has changed, created or removed the file meanwhile, and it is as they left it.
+    ChangedMeanwhile,
+    /// The file may have a part of its new content, for this reason.
+    Damaged(String),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::NotWritten(error.to_string())
+    }
+}
+
+impl Failure {
+    fn describe(&self, target: &Target) -> String {
+        let path = &target.guest_path;
+        match self {
+            Self::NotWritten(reason) if target.replaces.is_some() => {
+                format!("`/{path}` keeps its old content: {reason}")
+            }
+            Self::NotWritten(reason) => format!("`/{path}` was not created: {reason}"),
+            Self::ChangedMeanwhile => {
+                format!("`/{path}` was not written: somebody else changed it while the call ran; call again")
+            }
+            Self::Damaged(reason) => format!("`/{path}` may be incomplete: {reason}"),
+        }
+    }
+}
 
 impl Writes {
-    /// Waits until the contents of all parts are stored, so that [`publish`](Self::publish) is short. Yields after each part.
+    /// Waits until the contents of all parts are stored, and writes those that cannot replace their files over them, so that
+    /// [`publish`](Self::publish) is short. Yields after each piece. If this is dropped or [`discard`](Self::discard) follows, the
+    /// files get their old contents back.
     pub(in crate::capability::fs) async fn store(&self) {
-        let files: Vec<_> = self.lock().files.values().cloned().collect();
-        for file in files {
-            if let Err(error) = file.store() {
+        let numbers: Vec<_> = self.lock().files.keys().copied().collect();
+        for number in &numbers {
+            if let Some(file) = self.lock().files.get(number)
+                && let Err(error) = file.store()
+            {
                 file.progress.note_failure(&error.to_string(), false);
             }
             tokio::task::yield_now().await;
+        }
+        for number in numbers {
+            let Some(mut write) = self.lock().start_in_place(number) else {
+                continue;
+            };
+            loop {
+                match write.advance() {
+                    Ok(true) => tokio::task::yield_now().await,
+                    Ok(false) => break,
+                    Err(failure) => {
+                        self.lock().fail(number, failure);
+                        break;
+                    }
+                }
+            }
+            if let Some(file) = self.lock().files.get_mut(&number) {
+                file.write = Some(write);
+            }
         }
     }
 
@@ -39,11 +97,12 @@ impl Writes {
             return Ok(());
         }
         let mut state = self.lock();
-        let files = std::mem::take(&mut state.files);
-        state.originals.clear();
-        let failures = publish_files(&state, &files);
-        state.directories.clear();
-        state.folders.clear();
+        let failures = state.publish();
+        *state = State {
+            notes: std::mem::take(&mut state.notes),
+            taken_notes: state.taken_notes,
+            ..State::default()
+        };
         self.has_parts.store(false, Ordering::Relaxed);
         drop(state);
         if failures.is_empty() {
@@ -53,16 +112,6 @@ impl Writes {
         }
     }
 
-    /// Puts the part at one entry in its place, because another name of the file is about to be created.
-    pub(in crate::capability::fs) fn publish_entry(&self, entry: &Entry) -> io::Result<()> {
-        let mut state = self.lock();
-        let Some(file) = state.remove(&entry.key) else {
-            return Ok(());
-        };
-        let published = file.store().and_then(|()| file.publish(&state, &entry.key));
-        published.inspect_err(|_| file.clone().discard())
-    }
-
     /// Drops all parts.
     pub(in crate::capability::fs) fn discard(&self) {
         *self.lock() = State::default();
@@ -70,32 +119,88 @@ impl Writes {
     }
 }
 
-fn publish_files(state: &State, files: &BTreeMap<Key, WrittenFile>) -> Vec<String> {
-    let mut failures = Vec::new();
-    for (key, file) in files {
-        let broken = file.progress.failure();
-        let published = match broken.filter(|broken| !broken.by_quota || file.original.is_some()) {
-            Some(broken) => Err(format!("a write to it failed: {}", broken.reason)),
-            None => file
-                .store()
-                .and_then(|()| file.publish(state, key))
-                .map_err(|error| error.to_string()),
-        };
-        if let Err(reason) = published {
-            let state = if file.original.is_some() {
-                "keeps its old content"
-            } else {
-                "was not created"
-            };
-            failures.push(format!("`/{}` {state}: {reason}", file.guest_path));
+impl State {
+    /// Starts to write a part over its file, if that is to be done and was not done yet.
+    fn start_in_place(&mut self, number: FileNumber) -> Option<InPlaceWrite> {
+        let file = self.files.get(&number)?;
+        let is_to_do = file.in_place && file.write.is_none() && file.failure().is_none();
+        let target = file.targets.first().filter(|_| is_to_do)?;
+        let started = InPlaceWrite::start(&file.folder, &file.part, target);
+        started.map_err(|failure| self.fail(number, failure)).ok()
+    }
+
+    fn fail(&mut self, number: FileNumber, failure: Failure) {
+        if let Some(file) = self.files.get_mut(&number) {
+            file.failure = Some(failure);
         }
     }
-    for directory in state.directories.values() {
-        if let Err(error) = sync_directory(directory) {
-            failures.push(format!("a folder with written files was not stored: {error}"));
+
+    /// Puts all parts in place, one directory after the other. Returns what to say of those that failed.
+    fn publish(&mut self) -> Vec<String> {
+        let mut failures = Vec::new();
+        let mut places = Vec::new();
+        for (number, file) in &mut self.files {
+            file.store_in_place();
+            match file.failure() {
+                Some(failure) => failures.extend(file.targets.iter().map(|target| failure.describe(target))),
+                None if file.in_place => {
+                    if let Some(Err(error)) = file.write.as_mut().map(InPlaceWrite::settle) {
+                        tracing::warn!(%error, "the old content of a file that was written cannot be removed");
+                    }
+                }
+                None => places.extend(file.targets.iter().cloned().map(|target| (target, *number))),
+            }
         }
+        places.sort_by(|(one, _), (other, _)| one.key.cmp(&other.key));
+        let mut directory = None;
+        let mut left: HashMap<FileNumber, usize> = HashMap::new();
+        for (_, number) in &places {
+            *left.entry(*number).or_default() += 1;
+        }
+        for (target, number) in &places {
+            let Some(file) = self.files.get(number) else { continue };
+            let is_last = left.get_mut(number).is_none_or(|left| {
+                *left -= 1;
+                *left == 0
+            });
+            let placed = change_directory(&mut directory, target, &mut failures)
+                .and_then(|parent| file.place(target, parent, is_last));
+            failures.extend(placed.err().map(|failure| failure.describe(target)));
+        }
+        failures.extend(sync_last(directory));
+        if self.has_new_directories {
+            let targets = places.iter().map(|(target, _)| target);
+            let synced = targets.map(|target| target.for_each_directory_above(sync_directory));
+            failures.extend(synced.filter_map(Result::err).map(|error| not_stored(&error)));
+        }
+        failures
     }
-    failures
+}
+
+/// A directory in which parts are put, and its identity.
+type OpenDirectory = (FileId, Dir);
+
+/// Opens the directory of a target, unless it is the last one that was opened, which otherwise is stored.
+fn change_directory<'a>(
+    last: &'a mut Option<OpenDirectory>,
+    target: &Target,
+    failures: &mut Vec<String>,
+) -> Result<&'a Dir, Failure> {
+    if last.as_ref().is_none_or(|(id, _)| *id != target.key.0) {
+        failures.extend(sync_last(last.take()));
+        *last = Some((target.key.0, target.open_parent()?));
+    }
+    let (_, directory) = last.as_ref().ok_or(io::Error::from(Errno::NOENT))?;
+    Ok(directory)
+}
+
+fn sync_last(last: Option<OpenDirectory>) -> Option<String> {
+    let (_, directory) = last?;
+    sync_directory(&directory).err().map(|error| not_stored(&error))
+}
+
+fn not_stored(error: &io::Error) -> String {
+    format!("a folder with written files was not stored: {error}")
 }
 
 impl WrittenFile {
@@ -104,25 +209,81 @@ impl WrittenFile {
         self.folder.open_part(&self.part)?.sync_all()
     }
 
-    /// Puts the part, whose content is stored, in its place.
-    fn publish(&self, state: &State, key: &Key) -> io::Result<()> {
-        if self.in_place {
-            let mut part = self.folder.open_part(&self.part)?;
-            return self.folder.write_in_place(&mut part, &self.path, self.original);
+    /// Returns why the part must not be used.
+    fn failure(&self) -> Option<Failure> {
+        let replaces = self.targets.iter().any(|target| target.replaces.is_some());
+        let broken = self.progress.failure(replaces);
+        let broken = broken.map(|broken| Failure::NotWritten(format!("a write to it failed: {}", broken.reason)));
+        self.failure.clone().or(broken)
+    }
+
+    /// Stores the part, and writes it over its file if it cannot replace that, as far as this was not done before.
+    fn store_in_place(&mut self) {
+        if self.failure().is_some() || self.write.is_some() {
+            return;
+        }
+        let stored = self
+            .store()
+            .map_err(Failure::from)
+            .and_then(|()| match self.targets.first() {
+                Some(target) if self.in_place => {
+                    let target = target.clone();
+                    self.write_over(&target)
+                }
+                _ => Ok(()),
+            });
+        self.failure = stored.err();
+    }
+
+    /// Writes the part over a file at once.
+    fn write_over(&mut self, target: &Target) -> Result<(), Failure> {
+        let mut write = InPlaceWrite::start(&self.folder, &self.part, target)?;
+        while write.advance()? {}
+        self.write = Some(write);
+        Ok(())
+    }
+
+    /// Puts the part, whose content is stored, at a target. It keeps its name in the folder unless this is the last one.
+    fn place(&self, target: &Target, parent: &Dir, is_last: bool) -> Result<(), Failure> {
+        if target.stamp_in(parent)? != target.replaces {
+            return Err(Failure::ChangedMeanwhile);
         }
         if let Some(mode) = self.mode {
             let part = self.folder.open_part(&self.part)?;
-            rustix::fs::fchmod(part.as_fd(), rustix::fs::Mode::from_raw_mode(mode))?;
+            rustix::fs::fchmod(part.as_fd(), rustix::fs::Mode::from_raw_mode(mode)).map_err(io::Error::from)?;
         }
-        let parent = state.directories.get(&key.0).map(Arc::clone).ok_or(Errno::NOENT)?;
-        let from = self.folder.dir().as_fd();
-        if self.must_be_new {
-            match rustix::fs::renameat_with(from, &*self.part, parent.as_fd(), &key.1, RenameFlags::NOREPLACE) {
+        let part = match is_last {
+            true => self.part.clone(),
+            false => self.folder.link_part(&self.part)?,
+        };
+        self.rename(&part, target, parent)
+    }
+
+    fn rename(&self, part: &str, target: &Target, parent: &Dir) -> Result<(), Failure> {
+        let from = self.folder.dir();
+        if target.replaces.is_none() {
+            match rustix::fs::renameat_with(from, part, parent, target.name(), RenameFlags::NOREPLACE) {
                 // The file system cannot do this.
                 Err(Errno::INVAL | Errno::NOSYS) => {}
-                renamed => return Ok(renamed?),
+                Err(Errno::EXIST) => return Err(Failure::ChangedMeanwhile),
+                renamed => return Ok(renamed.map_err(io::Error::from)?),
             }
         }
-        Ok(rustix::fs::renameat(from, &*self.part, parent.as_fd(), &key.1)?)
+        match rustix::fs::renameat(from, part, parent, target.name()) {
+            // Another file is mounted on this one.
+            Err(Errno::BUSY | Errno::XDEV) if target.replaces.is_some() => self.replace_content(part, target),
+            renamed => Ok(renamed.map_err(io::Error::from)?),
+        }
+    }
+
+    /// Writes a part over a file that cannot be replaced.
+    fn replace_content(&self, part: &str, target: &Target) -> Result<(), Failure> {
+        if target.replaces.is_some_and(|stamp| stamp.bytes > MAX_COPIED_BYTES) {
+            let reason = "it cannot be replaced, and is too large to be written in place";
+            return Err(Failure::NotWritten(reason.to_owned()));
+        }
+        let mut write = InPlaceWrite::start(&self.folder, part, target)?;
+        while write.advance()? {}
+        Ok(write.settle()?)
     }
 }

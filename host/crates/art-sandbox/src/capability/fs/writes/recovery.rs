@@ -1,0 +1,259 @@
+//! Clears what calls have left whose process is gone: puts back the old contents of files that they were writing in place, and
+//! removes their folders.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::{Dir, Metadata, PermissionsExt as _};
+use rustix::fs::RenameFlags;
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::folder::{MARKER, open_in_place, open_user_folder, sync_directory, try_lock, user_folder_name};
+use super::part::copy_piece;
+use crate::capability::fs::mount::identity;
+
+/// Maximum size of a [`KeptContent`] as JSON, in bytes.
+const MAX_JSON_BYTES: u64 = 64 << 10;
+/// End of the name of a file with a [`KeptContent`].
+const KEPT_ENDING: &str = ".kept.json";
+/// Number of bytes that a disk writes at once. Each of them has the old or the new content after a crash.
+const SECTOR_BYTES: usize = 512;
+/// Number of names that are tried for old content that is put beside its file.
+const MAX_NAMES: u32 = 100;
+
+/// The note about the old content of a file, which is kept in a part while the file is written in place.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct KeptContent {
+    /// The path of the file beneath the directory that has the folder of the user.
+    pub(super) path: PathBuf,
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    /// The name of the part with the old content.
+    pub(super) old: String,
+    /// The name of the part with the new content.
+    pub(super) new: String,
+}
+
+impl KeptContent {
+    pub(super) fn note_name(&self) -> String {
+        format!("{}{KEPT_ENDING}", self.old)
+    }
+}
+
+/// What a file contains that was being written in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FoundContent {
+    Old,
+    New,
+    /// Some of the old content and some of the new.
+    Mixed,
+    /// Something else: a person has repaired or changed the file meanwhile.
+    Other,
+}
+
+/// Puts back the old contents of files whose writers are gone, and removes what these left in a directory.
+pub(super) fn recover(place: &Dir) {
+    let Ok(user) = open_user_folder(place) else { return };
+    // While another call creates its folder or recovers, there is nothing to do.
+    let Ok(lock) = try_lock(&user) else { return };
+    for entry in user.entries().into_iter().flatten().flatten() {
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        if !is_call_folder(&name) {
+            continue;
+        }
+        let Ok(folder) = user.open_dir_nofollow(&name) else {
+            continue;
+        };
+        // A folder that is locked is in use.
+        let Ok(_lock) = try_lock(&folder) else { continue };
+        let recovered = put_all_back(place, &folder).and_then(|()| remove_folder(&user, &folder, &name));
+        if let Err(error) = recovered {
+            tracing::error!(%error, "what a call left unfinished in a granted folder cannot be cleared");
+        }
+    }
+    drop(lock);
+    drop(place.remove_dir(user_folder_name()));
+}
+
+/// Returns whether this is the name of the folder of a call.
+fn is_call_folder(name: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    name.len() == 16 && name.bytes().all(is_digit)
+}
+
+/// Removes the folder of a call with all that the host has made in it. Anything else stays.
+pub(super) fn remove_folder(user: &Dir, folder: &Dir, name: &str) -> io::Result<()> {
+    // A folder without its marker is empty, if it is that of a call at all.
+    if folder.symlink_metadata(MARKER).is_ok_and(|marker| marker.is_file()) {
+        let names = folder.entries()?.map(|entry| Ok(entry?.file_name().into_string().ok()));
+        let names = names.collect::<io::Result<Vec<_>>>()?;
+        let own = names.iter().flatten().filter(|name| is_name_in_folder(name));
+        // The notes first: what they are about is settled, and they must not outlive it.
+        let (notes, parts): (Vec<&String>, Vec<_>) = own.partition(|name| name.ends_with(KEPT_ENDING));
+        notes
+            .into_iter()
+            .chain(parts)
+            .try_for_each(|name| folder.remove_file(name))?;
+        folder.remove_file(MARKER)?;
+    }
+    user.remove_dir(name)
+}
+
+/// Returns whether the host has made the file with this name in the folder of a call: a part, or a note about one.
+fn is_name_in_folder(name: &str) -> bool {
+    let number = name.strip_suffix(".tmp").unwrap_or(name);
+    let number = number.strip_suffix(KEPT_ENDING).unwrap_or(number);
+    !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Puts back all old contents in the folder of a call. The first error does not stop the others.
+fn put_all_back(place: &Dir, folder: &Dir) -> io::Result<()> {
+    let mut result = Ok(());
+    for entry in folder.entries()? {
+        if let Ok(name) = entry?.file_name().into_string()
+            && name.ends_with(KEPT_ENDING)
+        {
+            let keeps_new = true;
+            result = result.and(put_back(place, folder, &name, keeps_new));
+        }
+    }
+    result
+}
+
+/// Gives a file the content that is kept in a folder, and removes the note about it. If somebody else has changed the file
+/// meanwhile, puts the old content beside it. Does nothing to a file that was removed or replaced, or, if `keeps_new` is set, that has
+/// its whole new content.
+pub(super) fn put_back(place: &Dir, folder: &Dir, note: &str, keeps_new: bool) -> io::Result<()> {
+    let file = folder.open(note)?.take(MAX_JSON_BYTES);
+    let kept: KeptContent = serde_json::from_reader(file)?;
+    if let Some(target) = open_kept(place, &kept)? {
+        let old = folder.open(&kept.old)?.into_std();
+        let new = folder.open(&kept.new)?.into_std();
+        match compare(&target, &old, &new)? {
+            FoundContent::New if keeps_new => target.sync_all()?,
+            FoundContent::Old => target.sync_all()?,
+            FoundContent::New | FoundContent::Mixed => overwrite(&target, &old)?,
+            FoundContent::Other => put_beside(place, folder, &kept, &target)?,
+        }
+    }
+    folder.remove_file(note)?;
+    sync_directory(folder)
+}
+
+/// Opens the file whose old content is kept. `None` if it was removed or replaced.
+fn open_kept(place: &Dir, kept: &KeptContent) -> io::Result<Option<File>> {
+    let is_there = match place.symlink_metadata(&kept.path) {
+        Ok(metadata) => identity(&metadata) == (kept.device, kept.inode) && metadata.is_file(),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => false,
+        Err(error) => return Err(error),
+    };
+    is_there.then(|| open_in_place(place, &kept.path)).transpose()
+}
+
+/// Writes the whole content of one file over another, and waits until it is stored.
+fn overwrite(target: &File, from: &File) -> io::Result<()> {
+    let mut offset = 0;
+    loop {
+        match copy_piece(from, target, offset)? {
+            0 => break,
+            copied => offset += copied as u64,
+        }
+    }
+    target.set_len(offset)?;
+    target.sync_all()
+}
+
+/// Compares the content of a file with the old and the new one.
+fn compare(target: &File, old: &File, new: &File) -> io::Result<FoundContent> {
+    let lengths = (target.metadata()?.len(), old.metadata()?.len(), new.metadata()?.len());
+    let (length, old_length, new_length) = lengths;
+    let (mut is_old, mut is_new) = (length == old_length, length == new_length);
+    if length < old_length.min(new_length) || length > old_length.max(new_length) {
+        return Ok(FoundContent::Other);
+    }
+    let mut readers = [target, old, new].map(|file| io::BufReader::with_capacity(256 << 10, SectorReader(file, 0)));
+    let mut position = 0;
+    while position < length {
+        let [found, old, new] = readers.each_mut().map(read_sector);
+        let (found, old, new) = (found?, old?, new?);
+        let equals = |other: &[u8]| other.get(..found.len()) == Some(found.as_slice());
+        let (equals_old, equals_new) = (equals(&old), equals(&new));
+        // What lies beyond the old content may have been extended and not written yet.
+        let is_empty = position >= old_length && found.iter().all(|byte| *byte == 0);
+        if !equals_old && !equals_new && !is_empty && !is_torn_at_end(&found, &old, &new) {
+            return Ok(FoundContent::Other);
+        }
+        is_old &= equals_old;
+        is_new &= equals_new;
+        position += found.len().max(1) as u64;
+    }
+    Ok(match (is_old, is_new) {
+        (true, _) => FoundContent::Old,
+        (_, true) => FoundContent::New,
+        _ => FoundContent::Mixed,
+    })
+}
+
+/// Returns whether a sector in which one of the contents ends has the other one, or nothing, behind this end.
+fn is_torn_at_end(found: &[u8], old: &[u8], new: &[u8]) -> bool {
+    let new_then_old = new.iter().chain(old.get(new.len()..).unwrap_or_default());
+    let old_then_nothing = old.iter().chain(std::iter::repeat(&0));
+    found.iter().eq(new_then_old.take(found.len())) || found.iter().eq(old_then_nothing.take(found.len()))
+}
+
+/// Reads a file from a position of its own, since handles share theirs.
+struct SectorReader<'a>(&'a File, u64);
+
+impl Read for SectorReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = std::os::unix::fs::FileExt::read_at(self.0, buffer, self.1)?;
+        self.1 += read as u64;
+        Ok(read)
+    }
+}
+
+fn read_sector(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut sector = Vec::with_capacity(SECTOR_BYTES);
+    reader.take(SECTOR_BYTES as u64).read_to_end(&mut sector)?;
+    Ok(sector)
+}
+
+/// Puts the old content beside its file, under a name that says so, because somebody else has changed the file.
+fn put_beside(place: &Dir, folder: &Dir, kept: &KeptContent, target: &File) -> io::Result<()> {
+    let name = kept.path.file_name().ok_or(Errno::ISDIR)?;
+    let mode = Metadata::from_just_metadata(target.metadata()?).permissions().mode() & 0o777;
+    folder.set_permissions(&kept.old, cap_std::fs::Permissions::from_mode(mode))?;
+    for number in 0..MAX_NAMES {
+        let mut beside = name.to_owned();
+        beside.push(match number {
+            0 => ".before-art".to_owned(),
+            _ => format!(".before-art-{number}"),
+        });
+        let beside = kept.path.with_file_name(beside);
+        match rename_to_free_name(folder, &kept.old, place, &beside) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            renamed => {
+                let path = kept.path.display();
+                tracing::warn!(%path, beside = %beside.display(), "a file was changed while its old content waited to be put back, which is beside it now");
+                return renamed;
+            }
+        }
+    }
+    Err(Errno::EXIST.into())
+}
+
+fn rename_to_free_name(from: &Dir, old: &str, to: &Dir, path: &Path) -> io::Result<()> {
+    let parent = to.open_dir(super::entry::parent_of(path))?;
+    let name = path.file_name().ok_or(Errno::ISDIR)?;
+    match rustix::fs::renameat_with(from, old, &parent, name, RenameFlags::NOREPLACE) {
+        // The file system cannot do this.
+        Err(Errno::INVAL | Errno::NOSYS) => from.hard_link(old, &parent, name)?,
+        renamed => renamed?,
+    }
+    sync_directory(&parent)
+}
