@@ -10,6 +10,7 @@ use super::Fault;
 use super::bindings::types::{DescriptorFlags, ErrorCode};
 use super::fault::code_of_error;
 use super::mount::Mount;
+use super::overlay::StagedFile;
 use super::writes::{
     Begun, HostContent, NewPart, OpenPart, Progress, SharedFile, WriteKind, Writes, drop_special_bits, reserve,
 };
@@ -44,8 +45,8 @@ pub struct OpenFile {
 /// Where the content of an open file is.
 #[derive(Debug)]
 pub(super) enum Content {
-    /// In a draft: changes of the file are staged.
-    Staged(File),
+    /// In a draft: changes of the file are staged. Or on the host, if the call only reads the file.
+    Staged(StagedFile),
     /// In a part, which takes the place of the file when the call has ended.
     Part(OpenPart),
     /// On the host.
@@ -171,7 +172,7 @@ impl OpenFile {
     /// Returns the file with the content that the guest sees.
     pub(super) fn file(&self) -> ContentFile<'_> {
         match &self.content {
-            Content::Staged(file) | Content::Part(OpenPart { file, .. }) => ContentFile::Own(file),
+            Content::Staged(StagedFile { file, .. }) | Content::Part(OpenPart { file, .. }) => ContentFile::Own(file),
             Content::OnHost(host) => match host.shared.content() {
                 HostContent::Part(part) => ContentFile::Part(part),
                 HostContent::Unchanged | HostContent::InPlace => ContentFile::Own(&host.file),
@@ -201,7 +202,7 @@ impl OpenFile {
     fn prepare(&self, kind: WriteKind) -> Result<Writable<'_>, ErrorCode> {
         self.check_writable()?;
         let (file, progress) = match &self.content {
-            Content::Staged(file) => (ContentFile::Own(file), None),
+            Content::Staged(staged) => (ContentFile::Own(&staged.file), staged.progress.clone()),
             Content::Part(part) => (ContentFile::Own(&part.file), Some(Arc::clone(&part.progress))),
             Content::OnHost(host) => match host.begin(kind).map_err(|error| code_of_error(&error))? {
                 HostContent::Part(part) => {

@@ -21,6 +21,7 @@ use super::base::GrantBase;
 use super::bindings::types::{DirectoryEntry, ErrorCode};
 use super::fault::code_of_error;
 use super::quota::Quota;
+use super::writes::Progress;
 use crate::host_memory::{Charge, HostMemory};
 
 type Result<T> = std::result::Result<T, ErrorCode>;
@@ -76,6 +77,14 @@ impl Found {
     pub(super) fn is_non_directory(&self) -> bool {
         !self.is_directory() && !matches!(self, Self::Nothing)
     }
+}
+
+/// An open file under a grant whose changes are staged.
+#[derive(Debug)]
+pub(super) struct StagedFile {
+    pub(super) file: File,
+    /// How the writes to the file went, if it is in the draft.
+    pub(super) progress: Option<Arc<Progress>>,
 }
 
 /// How the guest wants to open a file whose changes are staged.
@@ -139,18 +148,40 @@ impl Overlay {
     }
 
     /// Opens a file: in the draft if the call has changed it or wants to write to it, and on the host otherwise.
-    pub(super) fn open(&self, path: &Path, opening: OverlayOpening) -> Result<File> {
-        self.with_state(path, |state, path_in_dir| match state.find(path_in_dir)? {
-            Found::Nothing if opening.creates => state.create_file(path_in_dir, &self.quota),
-            Found::Nothing => Err(ErrorCode::NoEntry),
-            _ if opening.must_be_new => Err(ErrorCode::Exist),
-            Found::StagedFile(file) => truncate_if(file, opening.truncates),
-            Found::NewDirectory => Err(ErrorCode::IsDirectory),
-            Found::OnHost(metadata) if metadata.is_dir() => Err(ErrorCode::IsDirectory),
-            Found::OnHost(metadata) if !metadata.is_file() => Err(ErrorCode::Access),
-            Found::OnHost(_) if opening.writes => state.copy_into_draft(path_in_dir, opening.truncates, &self.quota),
-            Found::OnHost(_) => state.open_host_file(path_in_dir),
+    pub(super) fn open(&self, path: &Path, opening: OverlayOpening) -> Result<StagedFile> {
+        self.with_state(path, |state, path_in_dir| {
+            let (mut is_emptied, truncates) = (false, opening.truncates);
+            let file = match state.find(path_in_dir)? {
+                Found::Nothing if opening.creates => state.create_file(path_in_dir, &self.quota)?,
+                Found::Nothing => return Err(ErrorCode::NoEntry),
+                _ if opening.must_be_new => return Err(ErrorCode::Exist),
+                Found::StagedFile(file) => {
+                    is_emptied = truncates;
+                    truncate_if(file, truncates)?
+                }
+                Found::NewDirectory => return Err(ErrorCode::IsDirectory),
+                Found::OnHost(metadata) if metadata.is_dir() => return Err(ErrorCode::IsDirectory),
+                Found::OnHost(metadata) if !metadata.is_file() => return Err(ErrorCode::Access),
+                Found::OnHost(_) if opening.writes => state.copy_into_draft(path_in_dir, truncates, &self.quota)?,
+                Found::OnHost(_) => state.open_host_file(path_in_dir)?,
+            };
+            let progress = state.progress(path_in_dir);
+            if let Some(progress) = progress.as_ref().filter(|_| is_emptied) {
+                progress.note_emptied();
+            }
+            Ok(StagedFile { file, progress })
         })
+    }
+
+    /// Returns what to say of each file whose content in the draft is incomplete, because a write to it failed.
+    pub(super) fn incomplete_files(&self) -> Vec<String> {
+        let state = self.lock();
+        let incomplete = state.iter().flat_map(OverlayState::incomplete_files);
+        let describe = |(path, reason): (&str, String)| {
+            let path = self.grant.base().join(path);
+            format!("`{}` was not staged: a write to it failed: {reason}", path.display())
+        };
+        incomplete.map(describe).collect()
     }
 
     /// Starts the long part of a change: reading the large file of the host that is changed. If `copies` is set, the change keeps its
@@ -170,26 +201,34 @@ impl Overlay {
 
     /// Waits until the contents of all written files are stored, and finds their digests, so that [`finish`](Self::finish) is short.
     /// Yields after each piece of them.
-    pub(super) async fn store(&self) -> std::io::Result<()> {
+    pub(super) async fn store(&self) {
         let blobs = self.lock().as_ref().map(OverlayState::blobs);
         for blob in blobs.unwrap_or_default() {
-            let reader = self
-                .lock()
-                .as_mut()
-                .map(|state| state.draft().store_blob(&blob))
-                .transpose()?;
-            let Some(mut reader) = reader else { return Ok(()) };
-            let mut bytes = 0;
-            loop {
-                match reader.read_piece()?.len() {
-                    0 => break,
-                    read => bytes += read as u64,
-                }
-                tokio::task::yield_now().await;
+            if let Err(error) = self.store_blob(&blob).await
+                && let Some(state) = self.lock().as_mut()
+            {
+                state.blob_progress(&blob).note_failure(&error.to_string(), false);
             }
-            if let Some(state) = self.lock().as_mut() {
-                state.draft().note_digest(&blob, reader.digest(), bytes);
+        }
+    }
+
+    async fn store_blob(&self, blob: &str) -> std::io::Result<()> {
+        let reader = self
+            .lock()
+            .as_mut()
+            .map(|state| state.draft().store_blob(blob))
+            .transpose()?;
+        let Some(mut reader) = reader else { return Ok(()) };
+        let mut bytes = 0;
+        loop {
+            match reader.read_piece()?.len() {
+                0 => break,
+                read => bytes += read as u64,
             }
+            tokio::task::yield_now().await;
+        }
+        if let Some(state) = self.lock().as_mut() {
+            state.draft().note_digest(blob, reader.digest(), bytes);
         }
         Ok(())
     }

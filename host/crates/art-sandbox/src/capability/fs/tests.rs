@@ -597,6 +597,35 @@ fn under_staging_a_file_is_not_moved_if_either_path_ends_with_a_slash() {
 }
 
 #[test]
+#[test]
+fn an_incomplete_staged_file_makes_the_end_of_the_call_fail() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("inside");
+    fs::create_dir(&inside).unwrap();
+    fs::write(inside.join("a.txt"), "old").unwrap();
+    let grant = FsGrant {
+        max_bytes: 4,
+        ..FsGrant::new(inside.clone(), Access::ReadWrite)
+    };
+    let tree = staged_tree(folder.path(), grant, inside);
+    let fixture = Fixture { folder, tree };
+    let file = fixture
+        .file("data/a.txt", OpenFlags::TRUNCATE, DescriptorFlags::WRITE)
+        .unwrap();
+    file.write(b"1234", 0).unwrap();
+    file.write(b"5", 4).unwrap_err();
+    let error = fixture.tree.finish_writes(true).unwrap_err().to_string();
+    assert!(
+        error.ends_with("a.txt` was not staged: a write to it failed: the quota of the grant is used up"),
+        "{error}"
+    );
+    // What is emptied is complete again.
+    fixture
+        .file("data/a.txt", OpenFlags::TRUNCATE, DescriptorFlags::WRITE)
+        .unwrap();
+    fixture.tree.finish_writes(true).unwrap();
+}
+
 fn under_staging_the_directory_of_a_right_is_not_removed() {
     let folder = tempfile::tempdir().unwrap();
     // The directory of the right is below that of the grant, so its removal would be a change within the grant.

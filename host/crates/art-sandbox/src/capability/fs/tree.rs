@@ -216,8 +216,16 @@ impl FileTree {
     /// # Errors
     /// Fails if a file could not be written.
     pub(crate) fn finish_writes(&self, is_published: bool) -> Result<(), NotWritten> {
-        if is_published {
-            return self.writes.publish();
+        if !is_published {
+            self.writes.discard();
+            return Ok(());
+        }
+        let mut failures = self.writes.publish().err().map_or_else(Vec::new, |failed| failed.0);
+        failures.extend(self.overlays.iter().flat_map(|overlay| overlay.incomplete_files()));
+        if failures.is_empty() {
+            Ok(())
+        } else {
+            Err(NotWritten(failures))
         }
         self.writes.discard();
         Ok(())
@@ -228,9 +236,7 @@ impl FileTree {
     pub(crate) async fn store(&self) {
         self.writes.store().await;
         for overlay in &self.overlays {
-            if let Err(error) = overlay.store().await {
-                tracing::warn!(%error, "staged contents cannot be stored");
-            }
+            overlay.store().await;
         }
     }
 

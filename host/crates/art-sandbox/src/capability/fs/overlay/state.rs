@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 use art_staging::{DigestReader, Draft, PathState};
 use cap_std::fs::Metadata;
@@ -13,6 +14,7 @@ use crate::capability::fs::base::OpenedBase;
 use crate::capability::fs::bindings::types::{DescriptorType, DirectoryEntry, ErrorCode};
 use crate::capability::fs::fault::code_of_error;
 use crate::capability::fs::quota::Quota;
+use crate::capability::fs::writes::Progress;
 
 /// Maximum size of a file that is read in one piece, in bytes.
 const MAX_SMALL_BYTES: u64 = 1 << 20;
@@ -31,6 +33,8 @@ pub(super) struct OverlayState {
     read: BTreeMap<String, ReadFile>,
     /// Why the last large file could not be read.
     reading_error: Option<ErrorCode>,
+    /// How the writes to each blob went that the call has opened.
+    progress: BTreeMap<String, Arc<Progress>>,
 }
 
 /// A file of the host that was read to its end.
@@ -96,6 +100,7 @@ impl OverlayState {
             longest_path: 0,
             read: BTreeMap::new(),
             reading_error: None,
+            progress: BTreeMap::new(),
         })
     }
 
@@ -126,6 +131,31 @@ impl OverlayState {
             _ => None,
         };
         self.changes.values().filter_map(blob).collect()
+    }
+
+    /// Returns how the writes go to the file at a path. `None` if the file is not in the draft.
+    pub(super) fn progress(&mut self, path_in_dir: &str) -> Option<Arc<Progress>> {
+        match self.changes.get(path_in_dir)?.kind.clone() {
+            ChangeKind::WrittenFile(blob) => Some(self.blob_progress(&blob)),
+            ChangeKind::NewDirectory | ChangeKind::Removed => None,
+        }
+    }
+
+    /// Returns how the writes to a blob go.
+    pub(super) fn blob_progress(&mut self, blob: &str) -> Arc<Progress> {
+        Arc::clone(self.progress.entry(blob.to_owned()).or_default())
+    }
+
+    /// Returns the path of each file whose content in the draft is incomplete, and the reason.
+    pub(super) fn incomplete_files(&self) -> impl Iterator<Item = (&str, String)> {
+        self.changes.iter().filter_map(move |(path, change)| {
+            let ChangeKind::WrittenFile(blob) = &change.kind else {
+                return None;
+            };
+            let replaces = change.before != PathState::Nothing;
+            let broken = self.progress.get(blob)?.failure(replaces)?;
+            Some((path.as_str(), broken.reason))
+        })
     }
 
     pub(super) fn draft(&mut self) -> &mut Draft {
