@@ -36,7 +36,7 @@ fn refusal(tool: &impl ToolExecutor) -> String {
     denials.into_iter().map(|denial| denial.reason).collect()
 }
 
-/// Lets one tool move directories so that the path of its second grant runs through a link.
+/// Lets one tool try to move directories so that the path of its second grant runs through a link.
 async fn assert_renames_lead_no_grant_out() {
     let granted = nested_folder();
     let path = |relative: &str| granted.path(relative);
@@ -49,12 +49,10 @@ async fn assert_renames_lead_no_grant_out() {
     let results = granted
         .run(&[["rename", &d, &moved], ["rename", &e, &d], ["read", &file, ""]])
         .await;
-    assert_eq!(results[..2], ["done", "done"]);
-    assert_eq!(results[2], "inside", "the grant stays where it led when the call began");
+    assert_eq!(results[..2], ["error: permission denied", "error: permission denied"]);
+    assert_eq!(results[2], "inside");
     assert_eq!(fs::read_to_string(path("outside.txt")).unwrap(), "canary");
-    // The next call is refused, and told about the link.
-    let reason = refusal(&granted.tool);
-    assert!(reason.contains("notes/d/x` is a symbolic link"), "{reason}");
+    assert_eq!(refusal(&granted.tool), "");
 }
 
 #[tokio::test]

@@ -59,6 +59,7 @@ impl FileTree {
         if self.writes.is_new(&entry) {
             return Err(ErrorCode::NotDirectory.into());
         }
+        self.check_holds_no_right(&granted, &entry)?;
         self.check_holds_no_new_files(&entry)?;
         let removed = place.dir.remove_dir(&place.path);
         removed.map_err(|error| granted.fault(&error, Access::ReadWrite))
@@ -130,6 +131,8 @@ impl FileTree {
         (old, from): (&GrantedPath, &Entry),
         (new, to): (&GrantedPath, &Entry),
     ) -> Result<(), Fault> {
+        self.check_holds_no_right(old, from)?;
+        self.check_holds_no_right(new, to)?;
         if self.writes.is_new(to) {
             return Err(ErrorCode::NotDirectory.into());
         }
@@ -137,8 +140,20 @@ impl FileTree {
         let renamed = from.parent.rename(from.name(), &to.parent, to.name());
         renamed.map_err(|error| old.fault(&error, Access::ReadWrite))?;
         self.writes.note_directory_move(from, to);
-        let _ = new;
         Ok(())
+    }
+
+    /// Fails if an entry is the directory of a right of the call, or one above it: the right would lead elsewhere, or what it limits
+    /// would be reached by another right.
+    fn check_holds_no_right(&self, granted: &GrantedPath, entry: &Entry) -> Result<(), Fault> {
+        let directory = entry.metadata.as_ref().filter(|metadata| metadata.is_dir());
+        let Some(directory) = directory.map(identity) else {
+            return Ok(());
+        };
+        match self.mounts().iter().any(|mount| mount.is_beneath(directory)) {
+            true => Err(directory_of_right_fault(granted)),
+            false => Ok(()),
+        }
     }
 
     /// Fails if an entry is a directory with files that the call has created and that are not on the host yet.
@@ -277,7 +292,7 @@ fn directory_of_right_fault(granted: &GrantedPath) -> Fault {
         ErrorCode::NotPermitted,
         granted.path.as_str(),
         Access::ReadWrite,
-        "the directory of a grant itself cannot be removed or moved",
+        "the directory of a grant cannot be removed or moved, nor one above it",
     )
 }
 

@@ -15,10 +15,11 @@ use super::bindings::types::ErrorCode;
 use super::fault::code_of_error;
 use super::name::path_behind_escaped_names;
 use super::overlay::Overlay;
+use super::protected::with_directories_above;
 use super::quota::Quota;
 use super::system::denial_reason;
 use super::tree::GrantedPath;
-use super::writes::{Entry, OpenPart, Writes, is_own_name};
+use super::writes::{Entry, FileId, OpenPart, Writes, is_own_name, parent_of};
 
 /// A right of the call, with the directory beneath which its files are opened.
 #[derive(Debug)]
@@ -94,6 +95,15 @@ impl Mount {
 
     pub(super) fn access(&self) -> Access {
         self.fs_right.access
+    }
+
+    /// Returns whether this directory is that of the right, or above it.
+    pub(super) fn is_beneath(&self, directory: FileId) -> bool {
+        let base = self.place("").and_then(|place| match place.is_directory_of_right() {
+            true => with_directories_above(&place.dir),
+            false => with_directories_above(&place.dir.open_dir(parent_of(&place.path))?),
+        });
+        base.is_ok_and(|chain| chain.contains(&directory))
     }
 
     /// Returns the path of the right on the host, beneath the path of the grant as the operator wrote it.

@@ -98,7 +98,7 @@ impl Identities {
 }
 
 /// Returns the identities of a directory and of all directories above it.
-fn with_directories_above(dir: &Dir) -> io::Result<Vec<Identity>> {
+pub(super) fn with_directories_above(dir: &Dir) -> io::Result<Vec<Identity>> {
     let mut path = PathBuf::from(".");
     let mut chain = vec![identity_at(dir, &path)?];
     loop {

@@ -30,7 +30,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use cap_std::fs::{Metadata, MetadataExt as _};
 use rustix::io::Errno;
 
-pub(super) use self::entry::{Entry, FileId};
+pub(super) use self::entry::{Entry, FileId, parent_of};
 use self::entry::{Key, Target, mount_of};
 use self::folder::PartFolder;
 pub(super) use self::folder::{drop_special_bits, is_own_name, reserve};

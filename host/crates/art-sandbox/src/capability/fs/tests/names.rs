@@ -1,6 +1,5 @@
 //! Tests of moving, removing and linking files that a call has open or writes.
 
-use super::writes::read_write;
 use super::*;
 
 #[test]
@@ -206,4 +205,31 @@ fn a_directory_with_new_files_is_not_replaced() {
     fixture.tree.create_directory("", "data/other").unwrap();
     let replaced = fixture.tree.rename(("", "data/other"), ("", "data/sub"));
     assert_eq!(replaced.map_err(code), Err(ErrorCode::NotEmpty));
+}
+
+#[test]
+fn a_directory_that_leads_to_another_right_is_neither_moved_nor_removed() {
+    let mut fixture = fixture(Access::ReadWrite);
+    let inside = fixture.host_path("inside");
+    for directory in ["above/base", "empty", "other"] {
+        fs::create_dir_all(inside.join(directory)).unwrap();
+    }
+    fs::write(inside.join("above/file"), "").unwrap();
+    fixture.tree = tree(vec![
+        fs_right("data", inside.clone(), Access::ReadWrite),
+        fs_right("elsewhere/base", inside.join("above/base"), Access::ReadWrite),
+        fs_right("elsewhere/empty", inside.join("empty"), Access::ReadWrite),
+    ]);
+    let tree = &fixture.tree;
+    let refused = Err(ErrorCode::NotPermitted);
+    for (from, to) in [
+        ("data/above", "data/moved"),
+        ("data/above/base", "data/moved"),
+        ("data/other", "data/empty"),
+    ] {
+        assert_eq!(tree.rename(("", from), ("", to)).map_err(code), refused, "{from}");
+    }
+    assert_eq!(tree.remove_directory("", "data/empty").map_err(code), refused);
+    tree.rename(("", "data/other"), ("", "data/moved")).unwrap();
+    tree.rename(("", "data/above/file"), ("", "data/above/moved")).unwrap();
 }

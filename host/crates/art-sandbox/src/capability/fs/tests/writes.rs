@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use super::*;
 use crate::capability::fs::writes::Progress;
 
-pub(super) fn read_write() -> DescriptorFlags {
+fn read_write() -> DescriptorFlags {
     DescriptorFlags::READ | DescriptorFlags::WRITE
 }
 

@@ -170,7 +170,7 @@ fn move_path((granted, path): (&mut Arc<Dir>, &mut PathBuf), from: &Entry, to: &
 }
 
 /// Returns the path of the directory that contains the end of a path.
-pub(super) fn parent_of(path: &Path) -> &Path {
+pub(in crate::capability::fs) fn parent_of(path: &Path) -> &Path {
     path.parent().map_or(Path::new("."), or_here)
 }
 
