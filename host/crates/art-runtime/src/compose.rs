@@ -306,6 +306,7 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
         compiler: config.compiler.clone(),
         compile_time: config.compile_time,
         staging: config.staging(),
+        writes: config.writes(),
         protected: ProtectedPaths::new(config, None).into_places(),
         limits: config.tools.value.limits.clone(),
         secrets: Some(Arc::new(SecretStore::open(config, std::env::vars_os())?)),

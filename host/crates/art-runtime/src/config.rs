@@ -377,8 +377,18 @@ impl Config {
     /// Returns the folder that holds changes of files until a person decides about them, or `None` without a database.
     #[must_use]
     pub fn staging(&self) -> Option<PathBuf> {
+        self.beside_database("staging")
+    }
+
+    /// Returns the folder in which is noted where calls write files, or `None` without a database.
+    #[must_use]
+    pub fn writes(&self) -> Option<PathBuf> {
+        self.beside_database("writes")
+    }
+
+    fn beside_database(&self, name: &str) -> Option<PathBuf> {
         let database = &self.database.value;
-        (!database.as_os_str().is_empty()).then(|| database.with_file_name("staging"))
+        (!database.as_os_str().is_empty()).then(|| database.with_file_name(name))
     }
 
     /// Reads the file, merges it with the overrides and the defaults, and checks the result.

@@ -23,7 +23,7 @@ use wasmtime::{PoolConcurrencyLimitError, Store, Trap, WasmBacktrace};
 use wasmtime_wasi::I32Exit;
 
 use crate::bindings::{ToolPluginPre, types};
-use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea};
+use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea, WriteNotes};
 use crate::capability::http::{Http, Network};
 use crate::convert;
 use crate::crossing::{CrossingHook, TooManyHostCalls};
@@ -157,13 +157,19 @@ impl Invocation {
         self
     }
 
-    /// Opens the files that are granted to the call. None of the grants may lead to one of the `protected` places.
+    /// Opens the files that are granted to the call. None of the grants may lead to one of the `protected` places. `notes` get the
+    /// directories in which the call writes.
     ///
     /// # Errors
     /// Fails with the denials of the grants that lead through a link, or to a protected place. Then the guest must not run.
-    pub(crate) fn with_files(mut self: Box<Self>, protected: Arc<ProtectedPlaces>) -> Result<Box<Self>, Vec<Denial>> {
+    pub(crate) fn with_files(
+        mut self: Box<Self>,
+        protected: Arc<ProtectedPlaces>,
+        notes: Option<Arc<WriteNotes>>,
+    ) -> Result<Box<Self>, Vec<Denial>> {
         let state = self.store.data_mut();
         state.protected = protected;
+        state.write_notes = notes;
         state.open_files()?;
         Ok(self)
     }

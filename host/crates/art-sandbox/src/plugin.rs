@@ -25,7 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::bindings::ToolPluginPre;
 use crate::call::{EndedCall, ExecuteArguments, Invocation};
-use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea};
+use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea, WriteNotes};
 use crate::capability::http::Network;
 use crate::convert;
 use crate::error::LoadError;
@@ -356,6 +356,7 @@ struct CallJob {
     network: Arc<Network>,
     staging: Option<StagingArea>,
     protected: Arc<ProtectedPlaces>,
+    write_notes: Option<Arc<WriteNotes>>,
     secrets: Arc<Secrets>,
 }
 
@@ -383,6 +384,7 @@ impl Plugin {
             network: Arc::clone(self.sandbox.network()),
             staging: self.staging_area(call),
             protected: Arc::clone(self.sandbox.protected()),
+            write_notes: self.sandbox.write_notes().cloned(),
             secrets: self.sandbox.secrets(&grants),
             grants,
         })
@@ -426,12 +428,12 @@ impl CallJob {
         instance_pre: &ToolPluginPre<CallState>,
         cancel: CancellationToken,
     ) -> EndedCall {
-        let protected = Arc::clone(&self.protected);
+        let (protected, write_notes) = (Arc::clone(&self.protected), self.write_notes.clone());
         let (invocation, arguments) = match self.invocation(instance_pre, cancel) {
             Ok(ready) => ready,
             Err(error) => return ended_without_usage(host_error(&format!("{error:#}"))),
         };
-        match invocation.with_files(protected) {
+        match invocation.with_files(protected, write_notes) {
             Ok(invocation) => invocation.execute(instance_pre, arguments).await,
             Err(denials) => denied(denials),
         }
@@ -514,10 +516,11 @@ impl ToolExecutor for Plugin {
     fn authorize(&self, arguments: &Value) -> Result<Arc<CallGrants>, Vec<Denial>> {
         let grants = self.authority.grants_for(arguments)?;
         if !grants.fs.is_empty() {
-            let without_staging = None;
+            let (without_staging, without_notes) = (None, None);
             let files = FileTree::new(
                 &grants,
                 without_staging,
+                without_notes,
                 (self.sandbox.protected(), &HostMemory::default()),
             );
             files.open_bases(&grants)?;

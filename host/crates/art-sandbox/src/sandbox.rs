@@ -13,7 +13,7 @@ use art_staging::Staging;
 
 use crate::bindings::ToolPluginPre;
 use crate::cache::CodeCache;
-use crate::capability::fs::ProtectedPlaces;
+use crate::capability::fs::{ProtectedPlaces, WriteNotes};
 use crate::capability::http::Network;
 use crate::compile::CompilerProgram;
 use crate::engine::{EngineMode, WorkerEngine, create_worker_engines};
@@ -45,6 +45,9 @@ pub struct SandboxConfig {
     /// Private folder for staged changes of files, which wait there until a person commits them. Default: none, so a tool can
     /// change nothing under a grant that stages changes.
     pub staging: Option<PathBuf>,
+    /// Private folder in which is noted where calls write files, so that a start of the sandbox clears what killed processes have
+    /// left. Default: none, so that is cleared when a call uses the same directory again.
+    pub writes: Option<PathBuf>,
     /// Files and directories that no tool may reach, whatever is granted: a call is denied if one of its grants leads to one of
     /// them, into one, or to a directory above one. Default: none.
     pub protected: Vec<PathBuf>,
@@ -65,6 +68,7 @@ impl Default for SandboxConfig {
             compiler: None,
             compile_time: Some(Duration::from_secs(60)),
             staging: None,
+            writes: None,
             protected: Vec::new(),
             limits: LimitPolicy::default(),
             secrets: None,
@@ -89,8 +93,10 @@ struct Inner {
     limits: LimitPolicy,
     network: Arc<Network>,
     staging_path: Option<PathBuf>,
-    /// The folder for staged changes, opened when it is first needed; `None` if there is none or opening it failed.
-    staging: OnceLock<Option<Arc<Staging>>>,
+    /// The folder for staged changes, opened when it is first needed.
+    staging: OnceLock<Arc<Staging>>,
+    /// Where is noted in which directories calls write.
+    write_notes: Option<Arc<WriteNotes>>,
     protected: Arc<ProtectedPlaces>,
     secrets: Option<Arc<dyn SecretSource>>,
     /// The programs of the offered tools, by the digests of their components.
@@ -129,12 +135,16 @@ impl Sandbox {
                 network: Arc::default(),
                 staging_path: config.staging.clone(),
                 staging: OnceLock::new(),
+                write_notes: config.writes.clone().map(|path| Arc::new(WriteNotes::new(path))),
                 protected: Arc::new(ProtectedPlaces::new(config.protected.clone())),
                 secrets: config.secrets.clone(),
                 programs: Mutex::default(),
                 resident: ResidentPrograms::default(),
             }),
         };
+        if let Some(notes) = sandbox.write_notes() {
+            notes.recover();
+        }
         if config.staging.as_ref().is_some_and(|path| path.exists()) {
             // Opening the folder carries out commits of staged changes that were interrupted.
             sandbox.staging();
@@ -142,14 +152,20 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// Returns the folder for staged changes. `None` if there is none, or if it cannot be opened.
+    /// Returns the folder for staged changes. `None` if there is none, or if it cannot be opened now.
     pub(crate) fn staging(&self) -> Option<&Arc<Staging>> {
-        let open = || {
-            let opened = Staging::open(self.inner.staging_path.as_deref()?);
-            let opened = opened.inspect_err(|error| tracing::error!(%error, "changes of files cannot be staged"));
-            opened.ok().map(Arc::new)
-        };
-        self.inner.staging.get_or_init(open).as_ref()
+        if let Some(staging) = self.inner.staging.get() {
+            return Some(staging);
+        }
+        let opened = Staging::open(self.inner.staging_path.as_deref()?);
+        let opened = opened.inspect_err(|error| tracing::error!(%error, "changes of files cannot be staged"));
+        let opened = Arc::new(opened.ok()?);
+        Some(self.inner.staging.get_or_init(|| opened))
+    }
+
+    /// Returns where is noted in which directories calls write.
+    pub(crate) fn write_notes(&self) -> Option<&Arc<WriteNotes>> {
+        self.inner.write_notes.as_ref()
     }
 
     /// Returns the places that no tool may reach.

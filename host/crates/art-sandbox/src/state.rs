@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use wasmtime::component::{HasData, ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea};
+use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea, WriteNotes};
 use crate::capability::http::{Http, Network};
 use crate::host_memory::HostMemory;
 use crate::limiter::MemoryLimiter;
@@ -35,6 +35,8 @@ pub(crate) struct CallState {
     pub(crate) files: Option<Arc<FileTree>>,
     /// Places to which no grant may lead.
     pub(crate) protected: Arc<ProtectedPlaces>,
+    /// Where the host notes in which directories the call writes.
+    pub(crate) write_notes: Option<Arc<WriteNotes>>,
     /// Where the staged changes of files go, which wait until a person commits them.
     pub(crate) staging: Option<StagingArea>,
     /// Receives the progress reports of the tool.
@@ -71,6 +73,7 @@ impl CallState {
             grants,
             files: None,
             protected: Arc::default(),
+            write_notes: None,
             staging: None,
             progress: NewestProgress::default(),
             wasi: None,

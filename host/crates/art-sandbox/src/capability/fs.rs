@@ -45,6 +45,7 @@ pub(crate) use protected::ProtectedPlaces;
 pub(crate) use record::error_code_named;
 pub(crate) use stream::StreamFault;
 pub(crate) use tree::FileTree;
+pub(crate) use writes::WriteNotes;
 
 use wasmtime::component::Linker;
 

@@ -33,6 +33,7 @@ impl CallState {
             Arc::new(FileTree::new(
                 grants,
                 staging_area,
+                self.write_notes.as_ref(),
                 (&self.protected, &self.host_memory),
             ))
         };

@@ -50,6 +50,7 @@ fn tree(rights: Vec<FsRight>) -> FileTree {
             ..CallGrants::clone(&CallGrants::by_default())
         },
         None,
+        None,
         (&Arc::default(), &HostMemory::default()),
     )
 }
@@ -578,7 +579,7 @@ fn staged_tree(folder: &Path, grant: FsGrant, host_path: PathBuf) -> FileTree {
         staging: Arc::new(Staging::open(&folder.join("staging")).unwrap()),
         origin: Origin::default(),
     };
-    FileTree::new(&grants, Some(&area), (&Arc::default(), &HostMemory::default()))
+    FileTree::new(&grants, Some(&area), None, (&Arc::default(), &HostMemory::default()))
 }
 
 #[test]
@@ -596,7 +597,6 @@ fn under_staging_a_file_is_not_moved_if_either_path_ends_with_a_slash() {
     tree.rename(("", "data/a.txt"), ("", "data/b.txt")).unwrap();
 }
 
-#[test]
 #[test]
 fn an_incomplete_staged_file_makes_the_end_of_the_call_fail() {
     let folder = tempfile::tempdir().unwrap();
@@ -626,6 +626,7 @@ fn an_incomplete_staged_file_makes_the_end_of_the_call_fail() {
     fixture.tree.finish_writes(true).unwrap();
 }
 
+#[test]
 fn under_staging_the_directory_of_a_right_is_not_removed() {
     let folder = tempfile::tempdir().unwrap();
     // The directory of the right is below that of the grant, so its removal would be a change within the grant.

@@ -16,7 +16,7 @@ use super::overlay::{Overlay, StagingArea};
 use super::path::{GuestPath, strip_directory};
 use super::protected::ProtectedPlaces;
 use super::quota::Quota;
-use super::writes::{NotWritten, Writes};
+use super::writes::{NotWritten, WriteNotes, Writes};
 use crate::host_memory::{HostMemory, MAX_HOST_MEMORY_BYTES};
 
 /// The files of one call.
@@ -59,17 +59,18 @@ pub(super) struct GrantedPath {
 
 impl FileTree {
     /// Creates the tree for a call. Without a staging area, the files of a grant whose changes are staged can only be read. No
-    /// grant may lead to one of the `protected` places. What the call lists and stages is charged to `memory`.
+    /// grant may lead to one of the `protected` places. `notes` get the directories in which the call writes. What the call lists and stages is charged to `memory`.
     pub(crate) fn new(
         grants: &CallGrants,
         area: Option<&StagingArea>,
+        notes: Option<&Arc<WriteNotes>>,
         (protected, memory): (&Arc<ProtectedPlaces>, &HostMemory),
     ) -> Self {
         let bases = grant_bases(grants, protected);
         let mut quotas: Vec<Arc<Quota>> = Vec::new();
         let mut overlays: Vec<Arc<Overlay>> = Vec::new();
         let mut mounts: Vec<Arc<Mount>> = Vec::new();
-        let writes = Arc::new(Writes::new(memory));
+        let writes = Arc::new(Writes::new(memory, notes));
         for fs_right in &grants.fs {
             // There is a base for the grant of each right.
             let Some(base) = bases.iter().find(|base| base.belongs_to(&fs_right.grant)) else {
@@ -214,7 +215,7 @@ impl FileTree {
     /// the call was stopped.
     ///
     /// # Errors
-    /// Fails if a file could not be written.
+    /// Fails if a file could not be written, also one whose changes are staged.
     pub(crate) fn finish_writes(&self, is_published: bool) -> Result<(), NotWritten> {
         if !is_published {
             self.writes.discard();
@@ -227,8 +228,6 @@ impl FileTree {
         } else {
             Err(NotWritten(failures))
         }
-        self.writes.discard();
-        Ok(())
     }
 
     /// Waits until what the call wrote is stored, so that [`finish_writes`](Self::finish_writes) and

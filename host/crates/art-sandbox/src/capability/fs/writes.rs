@@ -15,6 +15,7 @@ mod entry;
 mod folder;
 mod in_place;
 mod names;
+mod note;
 mod part;
 mod publish;
 mod recovery;
@@ -34,6 +35,7 @@ pub(super) use self::entry::{Entry, FileId, parent_of};
 use self::entry::{Key, Target, mount_of};
 use self::folder::PartFolder;
 pub(super) use self::folder::{drop_special_bits, is_own_name, reserve};
+pub(crate) use self::note::WriteNotes;
 pub(super) use self::part::{NewPart, Progress};
 use self::part::{WrittenFile, take_attributes, take_group};
 pub(crate) use self::publish::NotWritten;
@@ -61,6 +63,8 @@ pub(super) struct Writes {
     /// Whether the call has parts, so that most calls need no lock.
     has_parts: AtomicBool,
     has_notes: AtomicBool,
+    /// Where the host notes in which directories the call writes.
+    host_notes: Option<Arc<WriteNotes>>,
 }
 
 /// The number of a written file of the call.
@@ -114,12 +118,13 @@ pub(super) enum Begun {
 
 impl Writes {
     /// Creates the list of the files of a call. It is charged to `memory`.
-    pub(super) fn new(memory: &HostMemory) -> Self {
+    pub(super) fn new(memory: &HostMemory, host_notes: Option<&Arc<WriteNotes>>) -> Self {
         Self {
             memory: memory.clone(),
             state: Mutex::default(),
             has_parts: AtomicBool::new(false),
             has_notes: AtomicBool::new(false),
+            host_notes: host_notes.cloned(),
         }
     }
 
@@ -348,7 +353,7 @@ impl Writes {
             if state.folders.len() >= MAX_FOLDERS {
                 break;
             }
-            match PartFolder::create(place, mount) {
+            match PartFolder::create(place, mount, self.host_notes.as_deref()) {
                 Ok(folder) => {
                     let folder = Arc::new(folder);
                     state.folders.insert(place_id, Arc::clone(&folder));

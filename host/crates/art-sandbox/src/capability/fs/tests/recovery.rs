@@ -86,3 +86,53 @@ fn only_what_the_host_has_made_is_removed() {
     assert_eq!(names(&user.join("fedcba9876543210")), ["0"]);
     fs::set_permissions(&user, fs::Permissions::from_mode(0o700)).unwrap();
 }
+
+#[test]
+fn a_start_clears_what_killed_calls_have_left_also_where_no_right_leads() {
+    let fixture = fixture(Access::ReadWrite);
+    leave_as_if_killed(&fixture);
+    let notes = fixture.host_path("notes");
+    let directory = fixture.host_path("inside");
+    let device = fs::metadata(&directory).unwrap().dev();
+    let note = |name: &str, device: u64, directory: &Path| {
+        let text = format!("{device}\n{}", directory.display());
+        fs::create_dir_all(&notes).unwrap();
+        fs::write(notes.join(name), text).unwrap();
+    };
+    note("0123456789abcdef", device, &directory);
+    note("0000000000000001", device, &fixture.host_path("gone"));
+    note("0000000000000002", device + 1, &directory);
+    note("not of the host", device, &directory);
+    fs::write(notes.join("0000000000000003"), "").unwrap();
+    WriteNotes::new(notes.clone()).recover();
+    assert_eq!(fixture.text("a.txt").as_deref(), Some("inside"));
+    assert_eq!(fixture.host_names(), ["a.txt", "sub"]);
+    let mut left: Vec<_> = fs::read_dir(&notes)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    left.sort();
+    // A file system that is not mounted now may be mounted later.
+    assert_eq!(left, ["0000000000000002", "not of the host"]);
+}
+
+#[test]
+fn the_note_of_a_call_stays_until_the_call_ends() {
+    let mut fixture = fixture(Access::ReadWrite);
+    let path = fixture.host_path("notes");
+    let notes = Arc::new(WriteNotes::new(path.clone()));
+    let grants = CallGrants {
+        fs: vec![fs_right("data", fixture.host_path("inside"), Access::ReadWrite)],
+        ..CallGrants::clone(&CallGrants::by_default())
+    };
+    let memory = (&Arc::default(), &HostMemory::default());
+    fixture.tree = FileTree::new(&grants, None, Some(&notes), memory);
+    fixture.truncate("data/a.txt").write(b"new", 0).unwrap();
+    let count = || fs::read_dir(&path).unwrap().count();
+    assert_eq!(count(), 1);
+    notes.recover();
+    assert_eq!(count(), 1);
+    fixture.tree.finish_writes(true).unwrap();
+    assert_eq!(fixture.text("a.txt").as_deref(), Some("new"));
+    assert_eq!(count(), 0);
+}

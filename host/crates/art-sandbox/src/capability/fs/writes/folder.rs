@@ -15,6 +15,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use super::entry::MountId;
+use super::note::{Note, WriteNotes};
 use super::recovery::{self, KeptContent};
 use crate::capability::fs::mount::identity;
 
@@ -33,6 +34,12 @@ pub(super) fn user_folder_name() -> String {
     format!(".art-{}.part", rustix::process::geteuid().as_raw())
 }
 
+/// Returns whether this is the name of the folder of a call.
+pub(super) fn is_call_folder(name: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    name.len() == 16 && name.bytes().all(is_digit)
+}
+
 /// The folder of the parts of one call in one directory. It is removed when it is dropped.
 #[derive(Debug)]
 pub(super) struct PartFolder {
@@ -46,22 +53,33 @@ pub(super) struct PartFolder {
     part_count: AtomicU32,
     /// Whether the folder has old content that could not be put back, so that it must not be removed.
     must_be_kept: AtomicBool,
+    /// The note of the host about the folder, which is removed after it.
+    note: Option<Note>,
     /// Shows other calls and processes that the folder is in use.
     _lock: File,
 }
 
 impl PartFolder {
-    /// Creates the folder of a call in a directory with this mount.
-    pub(super) fn create(place: &Arc<Dir>, mount: MountId) -> io::Result<Self> {
+    /// Creates the folder of a call in a directory with this mount, and makes a note about it before.
+    pub(super) fn create(place: &Arc<Dir>, mount: MountId, notes: Option<&WriteNotes>) -> io::Result<Self> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let name = format!("{:016x}", u64::from_le_bytes(random));
+        let noted = notes.map(|notes| notes.add(&name, place)).transpose();
+        let note = noted.unwrap_or_else(|error| {
+            // What is left of the call then is cleared when its directory is used again.
+            tracing::warn!(%error, "it cannot be noted where files are written");
+            None
+        });
         for _ in 0..MAX_TRIES {
             match Self::try_create(place, mount, &name) {
                 // Another call has just removed the folder of the user.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
-                Ok(folder) => return Ok(folder),
+                Ok(mut folder) => {
+                    folder.note = note;
+                    return Ok(folder);
+                }
             }
         }
         Err(Errno::BUSY.into())
@@ -90,6 +108,7 @@ impl PartFolder {
             name: name.to_owned(),
             part_count: AtomicU32::new(0),
             must_be_kept: AtomicBool::new(false),
+            note: None,
             _lock: lock,
         })
     }
@@ -148,6 +167,9 @@ impl PartFolder {
         [&self.dir, &self.user, &*self.place]
             .into_iter()
             .try_for_each(sync_directory)?;
+        if let Some(of_folder) = &self.note {
+            of_folder.store()?;
+        }
         Ok(note)
     }
 
@@ -166,6 +188,9 @@ impl PartFolder {
 impl Drop for PartFolder {
     fn drop(&mut self) {
         if self.must_be_kept.load(Ordering::Relaxed) {
+            if let Some(note) = &mut self.note {
+                note.must_be_kept = true;
+            }
             return;
         }
         if let Err(error) = recovery::remove_folder(&self.user, &self.dir, &self.name) {

@@ -11,7 +11,9 @@ use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::folder::{MARKER, open_in_place, open_user_folder, sync_directory, try_lock, user_folder_name};
+use super::folder::{
+    MARKER, is_call_folder, open_in_place, open_user_folder, sync_directory, try_lock, user_folder_name,
+};
 use super::part::copy_piece;
 use crate::capability::fs::mount::identity;
 
@@ -78,12 +80,6 @@ pub(super) fn recover(place: &Dir) {
     }
     drop(lock);
     drop(place.remove_dir(user_folder_name()));
-}
-
-/// Returns whether this is the name of the folder of a call.
-fn is_call_folder(name: &str) -> bool {
-    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    name.len() == 16 && name.bytes().all(is_digit)
 }
 
 /// Removes the folder of a call with all that the host has made in it. Anything else stays.
