@@ -107,15 +107,16 @@ impl Staging {
     /// Carries out the interrupted commits whose preparations were complete, undoes other interrupted commits, and removes the
     /// drafts of interrupted calls.
     pub(crate) fn recover(&self) -> Result<(), StagingError> {
+        // Nobody creates a draft before it is locked, so one that is not locked belongs to a call that was interrupted.
+        let creating = self.lock_drafts();
         for name in self.entry_names()? {
             let folder = match self.folder(&name) {
                 Ok(folder) => folder,
                 Err(_) => continue,
             };
             if is_draft(&name) {
-                // A draft that is not locked belongs to a call that was interrupted.
-                if try_lock(&folder).is_ok() {
-                    self.remove(&name)?;
+                if creating.is_ok() && try_lock(&folder).is_ok() {
+                    self.remove_left(&name);
                 }
             } else if folder.exists(SET_FILE) {
                 // If this fails, for example because a disk is full, the next commit of the change set tries it again.
@@ -125,10 +126,17 @@ impl Staging {
             } else if name != LOCK_FOLDER {
                 // A change set without a description: all of it was committed or dropped, but the process ended before the
                 // folder was removed.
-                self.remove(&name)?;
+                self.remove_left(&name);
             }
         }
         Ok(())
+    }
+
+    /// Removes a folder that an interrupted call or commit has left. If that fails, the next start tries it again.
+    fn remove_left(&self, name: &str) {
+        if let Err(error) = self.remove(name) {
+            tracing::error!(%error, name, "what was left of staged changes cannot be removed");
+        }
     }
 
     /// Carries out or undoes the interrupted commit of a change set, if there is one.
@@ -172,6 +180,11 @@ impl Commit<'_> {
         };
         self.write_journal(PREPARING_FILE, &journal)?;
         if let Err(error) = self.prepare(&journal) {
+            self.undo(&journal)?;
+            return Err(error);
+        }
+        // The journal says that the temporary files are there, so they must not be lost when it is stored.
+        if let Err(error) = self.sync_directories(&journal) {
             self.undo(&journal)?;
             return Err(error);
         }
@@ -303,7 +316,8 @@ impl Commit<'_> {
 
     /// Waits until the changes in all directories are stored on the disk.
     fn sync_directories(&self, journal: &Journal) -> Result<(), StagingError> {
-        let parents = journal.changes.iter().filter_map(|change| change.path.parent());
+        let changed = journal.changes.iter().map(|change| &change.path);
+        let parents = changed.chain(&journal.directories).filter_map(|path| path.parent());
         let mut directories: Vec<_> = parents
             .chain(journal.directories.iter().map(PathBuf::as_path))
             .collect();

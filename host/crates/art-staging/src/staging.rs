@@ -76,6 +76,16 @@ impl Staging {
         locked.map_err(StagingError::io("lock", self.path.join(LOCK_FOLDER)))
     }
 
+    /// Locks the creation of drafts. Waits for a few seconds while somebody else has the lock.
+    pub(crate) fn lock_drafts(&self) -> Result<File, StagingError> {
+        let locked = self.root.open(".").and_then(|root| {
+            let root = root.into_std();
+            art_files::lock(&root)?;
+            Ok(root)
+        });
+        locked.map_err(StagingError::io("lock", &self.path))
+    }
+
     /// Starts a draft for the changes of a call beneath a granted directory. Removes what the same call staged there before: a
     /// call is made again if the host was stopped before it had stored the end of the call.
     ///
@@ -86,6 +96,7 @@ impl Staging {
         for set in self.list()?.iter().filter(|set| is_of_same_call(set)) {
             self.remove(&set.id)?;
         }
+        let _creating = self.lock_drafts()?;
         let root = self.root.try_clone().map_err(StagingError::io("open", &self.path))?;
         Draft::new(root, new_id(), origin, directory.to_owned())
     }
@@ -170,8 +181,13 @@ impl Staging {
         let failed = |error| StagingError::io("remove", self.path.join(name))(error);
         // A folder without a description is not a change set, so the description is removed first in case the rest cannot be
         // removed.
-        remove_file(&self.folder(name)?, Path::new(SET_FILE)).map_err(failed)?;
-        self.root.remove_dir_all(name).map_err(failed)
+        let removed =
+            remove_file(&self.root, &Path::new(name).join(SET_FILE)).and_then(|()| self.root.remove_dir_all(name));
+        match removed {
+            // Somebody else has removed it meanwhile.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            removed => removed.map_err(failed),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -251,6 +251,30 @@ fn a_call_that_changed_nothing_leaves_no_change_set() {
 }
 
 #[test]
+fn a_host_that_starts_leaves_the_drafts_that_calls_create_meanwhile() {
+    let fixture = Fixture::new();
+    let staging = fixture.open_staging();
+    std::thread::scope(|scope| {
+        let starting = scope.spawn(|| (0..200).for_each(|_| drop(fixture.open_staging())));
+        for number in 0..200 {
+            let origin = Origin {
+                call: number.to_string(),
+                ..Origin::default()
+            };
+            let mut draft = staging.draft(origin, &fixture.granted_path("")).unwrap();
+            draft.new_blob().unwrap();
+        }
+        starting.join().unwrap();
+    });
+}
+
+#[test]
+fn what_somebody_else_has_removed_is_removed() {
+    let fixture = Fixture::new();
+    fixture.open_staging().remove("nothing").unwrap();
+}
+
+#[test]
 fn a_call_that_is_made_again_replaces_what_it_staged() {
     let fixture = Fixture::new();
     let first = fixture.stage_changes();
