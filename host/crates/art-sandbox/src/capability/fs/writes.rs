@@ -199,6 +199,7 @@ impl Writes {
             targets: vec![entry.target(None)],
             mode: None,
             in_place: false,
+            set_aside: Vec::new(),
             write: None,
             failure: None,
             _charge: charge,
@@ -214,12 +215,14 @@ impl Writes {
     /// Begins to write an open file of the host.
     pub(super) fn begin(&self, shared: &Arc<SharedFile>, file: &File, kind: WriteKind) -> io::Result<Begun> {
         let metadata = Metadata::from_just_metadata(file.metadata()?);
-        let FilePlace::At(entry) = shared.place() else {
-            return Ok(self.begin_without_entry(&metadata, "the call has removed one of its names"));
+        let entry = match shared.place() {
+            FilePlace::At(entry) => entry,
+            FilePlace::Removed(path) => return Ok(self.begin_without_entry(&metadata, &path)),
+            FilePlace::Unknown => return Err(Errno::BADF.into()),
         };
         let is_replaced = self.lock().is_replaced(&entry, shared.id);
         if is_replaced && metadata.nlink() > 1 {
-            return Ok(self.begin_without_entry(&metadata, &format!("`/{}` is another file now", entry.guest_path)));
+            return Ok(self.begin_without_entry(&metadata, &entry.guest_path));
         }
         let is_large = metadata.len() > MAX_COPIED_BYTES;
         if is_large && kind == WriteKind::Rewrite {
@@ -253,9 +256,12 @@ impl Writes {
     }
 
     /// Begins to write a file that is not any more where the call opened it. If it has no name left, nobody else sees it.
-    fn begin_without_entry(&self, metadata: &Metadata, reason: &str) -> Begun {
+    fn begin_without_entry(&self, metadata: &Metadata, guest_path: &str) -> Begun {
         if metadata.nlink() > 0 {
-            self.note_in_place("a file with several names", reason);
+            self.note_in_place(
+                guest_path,
+                "the call has removed or replaced this name, and the file has others",
+            );
         }
         Begun::InPlace
     }
@@ -280,6 +286,7 @@ impl Writes {
             // No set-user-ID and no set-group-ID: the owner gave these bits to other content.
             mode: Some(metadata.mode() & 0o777),
             in_place: false,
+            set_aside: Vec::new(),
             write: None,
             failure: None,
             _charge: charge,

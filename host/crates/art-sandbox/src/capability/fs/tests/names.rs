@@ -2,6 +2,19 @@
 
 use super::*;
 
+impl Fixture {
+    /// Leaves the files as they are while the call runs, as if it was killed, and begins another call.
+    fn leave_as_if_killed_now(&mut self) {
+        let (inside, copy) = (self.host_path("inside"), self.host_path("copy"));
+        let copied = Command::new("cp").arg("-a").arg(&inside).arg(&copy).status();
+        assert!(copied.unwrap().success());
+        self.tree = tree(Vec::new());
+        fs::remove_dir_all(&inside).unwrap();
+        fs::rename(&copy, &inside).unwrap();
+        self.tree = tree(vec![fs_right("data", inside, Access::ReadWrite)]);
+    }
+}
+
 #[test]
 fn what_is_written_to_a_file_that_another_one_has_replaced_does_not_reach_the_other_one() {
     let mut fixture = fixture(Access::ReadWrite);
@@ -86,6 +99,25 @@ fn a_call_that_is_stopped_after_it_has_moved_a_written_file_leaves_the_file_it_w
     fixture.tree.rename(("", "data/new.txt"), ("", "data/a.txt")).unwrap();
     fixture.end_call(false).unwrap();
     assert_eq!(fixture.text("a.txt").as_deref(), Some("inside"));
+}
+
+#[test]
+fn a_call_that_is_stopped_after_it_has_moved_a_rewritten_file_over_another_one_leaves_both() {
+    for is_killed in [false, true] {
+        let mut fixture = fixture(Access::ReadWrite);
+        fs::write(fixture.host_path("inside/sub/b.txt"), "other").unwrap();
+        fixture.open_to_change("data/a.txt").write(b"I", 0).unwrap();
+        fixture.tree.rename(("", "data/a.txt"), ("", "data/sub/b.txt")).unwrap();
+        assert_eq!(fixture.text("a.txt"), None);
+        if is_killed {
+            fixture.leave_as_if_killed_now();
+        } else {
+            fixture.end_call(false).unwrap();
+        }
+        assert_eq!(fixture.read("data/a.txt").unwrap(), b"inside");
+        assert_eq!(fixture.text("sub/b.txt").as_deref(), Some("other"));
+        assert_eq!(fixture.host_names(), ["a.txt", "sub"]);
+    }
 }
 
 #[test]

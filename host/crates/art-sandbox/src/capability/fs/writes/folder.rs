@@ -13,10 +13,11 @@ use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
 use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
+use serde::Serialize;
 
-use super::entry::MountId;
+use super::entry::{Entry, MountId};
 use super::note::{Note, WriteNotes};
-use super::recovery::{self, KeptContent};
+use super::recovery::{self, MovedFile, moved_note_name};
 use crate::capability::fs::mount::identity;
 
 /// Number of times that a folder is created again because another call removed the folder around it.
@@ -155,22 +156,38 @@ impl PartFolder {
         Ok(self.dir.open_with(name, &options)?.into_std())
     }
 
-    /// Stores the note that the old content of a file is kept, so that it and the folder survive a crash. Returns the name of the
-    /// note.
-    pub(super) fn note_kept(&self, kept: &KeptContent) -> io::Result<String> {
-        let note = kept.note_name();
+    /// Stores a note about a file that the folder keeps, so that it and the folder survive a crash.
+    pub(super) fn store_note(&self, note: &str, content: &impl Serialize) -> io::Result<()> {
         let temporary = format!("{note}.tmp");
         let mut file = self.dir.create(&temporary)?;
-        io::Write::write_all(&mut file, &serde_json::to_vec(kept)?)?;
+        io::Write::write_all(&mut file, &serde_json::to_vec(content)?)?;
         file.sync_all()?;
-        self.dir.rename(&temporary, &self.dir, &note)?;
+        self.dir.rename(&temporary, &self.dir, note)?;
         [&self.dir, &self.user, &*self.place]
             .into_iter()
             .try_for_each(sync_directory)?;
         if let Some(of_folder) = &self.note {
             of_folder.store()?;
         }
-        Ok(note)
+        Ok(())
+    }
+
+    /// Moves the file at an entry into the folder. It comes back if the returned value is dropped, or if the process is killed.
+    pub(super) fn set_aside(self: &Arc<Self>, entry: &Entry) -> io::Result<SetAside> {
+        let name = self.new_name();
+        let path = match self.contains(&entry.parent) {
+            true => entry.name().to_owned(),
+            false if self.contains(&entry.granted) => entry.path.clone(),
+            false => return Err(Errno::XDEV.into()),
+        };
+        let note = moved_note_name(&name);
+        self.store_note(&note, &MovedFile { path })?;
+        entry.parent.rename(entry.name(), &self.dir, &name)?;
+        Ok(SetAside {
+            folder: Arc::clone(self),
+            note,
+            is_settled: false,
+        })
     }
 
     /// Puts back the old content of a file, whose note this is. If this fails, the folder stays, so that it can be put back later.
@@ -182,6 +199,35 @@ impl PartFolder {
     /// Returns the path of the folder beneath its directory.
     pub(super) fn path(&self) -> String {
         format!("{}/{}", user_folder_name(), self.name)
+    }
+}
+
+/// A file that the call has moved into its folder. It comes back if this is dropped before it is settled.
+#[derive(Debug)]
+pub(super) struct SetAside {
+    folder: Arc<PartFolder>,
+    note: String,
+    is_settled: bool,
+}
+
+impl SetAside {
+    /// Lets the file go with the folder.
+    pub(super) fn settle(mut self) -> io::Result<()> {
+        self.folder.dir.remove_file(&self.note)?;
+        self.is_settled = true;
+        Ok(())
+    }
+}
+
+impl Drop for SetAside {
+    fn drop(&mut self) {
+        if self.is_settled {
+            return;
+        }
+        if let Err(error) = recovery::move_back(&self.folder.place, &self.folder.dir, &self.note) {
+            self.folder.must_be_kept.store(true, Ordering::Relaxed);
+            tracing::error!(%error, "a file that a call has moved cannot be moved back");
+        }
     }
 }
 

@@ -95,7 +95,8 @@ impl InPlaceWrite {
         if Stamp::of(&Metadata::from_just_metadata(self.target.metadata()?)) != self.before {
             return Err(Failure::ChangedMeanwhile);
         }
-        let note = self.folder.note_kept(&self.kept)?;
+        let note = self.kept.note_name();
+        self.folder.store_note(&note, &self.kept)?;
         if let Err(error) = reserve(&self.target, 0, self.new.metadata()?.len()) {
             self.folder.dir().remove_file(&note)?;
             return Err(error.into());

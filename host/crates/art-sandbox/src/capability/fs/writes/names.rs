@@ -89,12 +89,14 @@ impl State {
         !is_on_host || to.metadata.is_some() && !in_place
     }
 
-    /// Moves a part, and removes what is at its old entry on the host.
+    /// Moves a part, and sets aside what is at its old entry on the host.
     fn move_part(&mut self, number: FileNumber, from: &Entry, to: &Entry) -> io::Result<()> {
         to.check_creatable()?;
-        self.files.get(&number).ok_or(Errno::NOENT)?.check_same_mount(to)?;
+        let file = self.files.get_mut(&number).ok_or(Errno::NOENT)?;
+        file.check_same_mount(to)?;
         if from.metadata.is_some() {
-            from.parent.remove_file(from.name())?;
+            let set_aside = file.folder.set_aside(from)?;
+            file.set_aside.push(set_aside);
         }
         self.note_removal(from);
         self.forget_part(to);

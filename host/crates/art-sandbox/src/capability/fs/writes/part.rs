@@ -10,7 +10,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt as _};
 use rustix::fs::XattrFlags;
 
 use super::entry::{FileId, Target, mount_of};
-use super::folder::PartFolder;
+use super::folder::{PartFolder, SetAside};
 use super::in_place::InPlaceWrite;
 use super::publish::Failure;
 use super::shared::{OpenPart, SharedFile};
@@ -72,6 +72,8 @@ pub(super) struct WrittenFile {
     pub(super) mode: Option<u32>,
     /// Whether the file of the host keeps its identity, so that the content of the part is written into it.
     pub(super) in_place: bool,
+    /// The files of the host that had the names from which the call has moved the part. They come back unless the part is published.
+    pub(super) set_aside: Vec<SetAside>,
     /// The writing of the part over the file, which is undone if this is dropped.
     pub(super) write: Option<InPlaceWrite>,
     /// Why the file cannot be written.
@@ -88,9 +90,19 @@ impl WrittenFile {
         })
     }
 
-    /// Removes the part. Descriptors of it stay usable.
-    pub(super) fn discard(self) {
+    /// Removes the part, because the call has removed the file. Descriptors of it stay usable.
+    pub(super) fn discard(mut self) {
+        self.settle();
         drop(self.folder.dir().remove_file(&self.part));
+    }
+
+    /// Lets the files go that were set aside for the part.
+    pub(super) fn settle(&mut self) {
+        for set_aside in self.set_aside.drain(..) {
+            if let Err(error) = set_aside.settle() {
+                tracing::warn!(%error, "a file that a call has moved cannot be removed");
+            }
+        }
     }
 }
 

@@ -152,7 +152,7 @@ impl State {
             }
         }
         places.sort_by(|(one, _), (other, _)| one.key.cmp(&other.key));
-        let mut directory = None;
+        let (mut directory, mut placed_files) = (None, Vec::new());
         let mut left: HashMap<FileNumber, usize> = HashMap::new();
         for (_, number) in &places {
             *left.entry(*number).or_default() += 1;
@@ -165,13 +165,21 @@ impl State {
             });
             let placed = change_directory(&mut directory, target, &mut failures)
                 .and_then(|parent| file.place(target, parent, is_last));
-            failures.extend(placed.err().map(|failure| failure.describe(target)));
+            match placed {
+                Ok(()) => placed_files.push(*number),
+                Err(failure) => failures.push(failure.describe(target)),
+            }
         }
         failures.extend(sync_last(directory));
         if self.has_new_directories {
             let targets = places.iter().map(|(target, _)| target);
             let synced = targets.map(|target| target.for_each_directory_above(sync_directory));
             failures.extend(synced.filter_map(Result::err).map(|error| not_stored(&error)));
+        }
+        for number in placed_files {
+            if let Some(file) = self.files.get_mut(&number) {
+                file.settle();
+            }
         }
         failures
     }

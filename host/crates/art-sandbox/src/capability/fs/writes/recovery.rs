@@ -9,6 +9,7 @@ use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, Metadata, PermissionsExt as _};
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::folder::{
@@ -21,6 +22,8 @@ use crate::capability::fs::mount::identity;
 const MAX_JSON_BYTES: u64 = 64 << 10;
 /// End of the name of a file with a [`KeptContent`].
 const KEPT_ENDING: &str = ".kept.json";
+/// End of the name of a file with a [`MovedFile`].
+const MOVED_ENDING: &str = ".moved.json";
 /// Number of bytes that a disk writes at once. Each of them has the old or the new content after a crash.
 const SECTOR_BYTES: usize = 512;
 /// Number of names that are tried for old content that is put beside its file.
@@ -43,6 +46,18 @@ impl KeptContent {
     pub(super) fn note_name(&self) -> String {
         format!("{}{KEPT_ENDING}", self.old)
     }
+}
+
+/// The note about a file of the host that is kept in the folder because the call has moved it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct MovedFile {
+    /// The path of the file beneath the directory that has the folder of the user.
+    pub(super) path: PathBuf,
+}
+
+/// Returns the name of the note about a file in the folder.
+pub(super) fn moved_note_name(name: &str) -> String {
+    format!("{name}{MOVED_ENDING}")
 }
 
 /// What a file contains that was being written in place.
@@ -90,7 +105,7 @@ pub(super) fn remove_folder(user: &Dir, folder: &Dir, name: &str) -> io::Result<
         let names = names.collect::<io::Result<Vec<_>>>()?;
         let own = names.iter().flatten().filter(|name| is_name_in_folder(name));
         // The notes first: what they are about is settled, and they must not outlive it.
-        let (notes, parts): (Vec<&String>, Vec<_>) = own.partition(|name| name.ends_with(KEPT_ENDING));
+        let (notes, parts): (Vec<&String>, Vec<_>) = own.partition(|name| name.ends_with(".json"));
         notes
             .into_iter()
             .chain(parts)
@@ -102,21 +117,27 @@ pub(super) fn remove_folder(user: &Dir, folder: &Dir, name: &str) -> io::Result<
 
 /// Returns whether the host has made the file with this name in the folder of a call: a part, or a note about one.
 fn is_name_in_folder(name: &str) -> bool {
-    let number = name.strip_suffix(".tmp").unwrap_or(name);
-    let number = number.strip_suffix(KEPT_ENDING).unwrap_or(number);
+    let name = name.strip_suffix(".tmp").unwrap_or(name);
+    let number = [KEPT_ENDING, MOVED_ENDING]
+        .iter()
+        .find_map(|ending| name.strip_suffix(ending));
+    let number = number.unwrap_or(name);
     !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Puts back all old contents in the folder of a call. The first error does not stop the others.
+/// Puts back all old contents and moved files in the folder of a call. The first error does not stop the others.
 fn put_all_back(place: &Dir, folder: &Dir) -> io::Result<()> {
     let mut result = Ok(());
     for entry in folder.entries()? {
-        if let Ok(name) = entry?.file_name().into_string()
-            && name.ends_with(KEPT_ENDING)
-        {
-            let keeps_new = true;
-            result = result.and(put_back(place, folder, &name, keeps_new));
-        }
+        let Ok(name) = entry?.file_name().into_string() else {
+            continue;
+        };
+        let keeps_new = true;
+        result = result.and(match &name {
+            note if note.ends_with(KEPT_ENDING) => put_back(place, folder, note, keeps_new),
+            note if note.ends_with(MOVED_ENDING) => move_back(place, folder, note),
+            _ => Ok(()),
+        });
     }
     result
 }
@@ -125,8 +146,7 @@ fn put_all_back(place: &Dir, folder: &Dir) -> io::Result<()> {
 /// meanwhile, puts the old content beside it. Does nothing to a file that was removed or replaced, or, if `keeps_new` is set, that has
 /// its whole new content.
 pub(super) fn put_back(place: &Dir, folder: &Dir, note: &str, keeps_new: bool) -> io::Result<()> {
-    let file = folder.open(note)?.take(MAX_JSON_BYTES);
-    let kept: KeptContent = serde_json::from_reader(file)?;
+    let kept: KeptContent = read_note(folder, note)?;
     if let Some(target) = open_kept(place, &kept)? {
         let old = folder.open(&kept.old)?.into_std();
         let new = folder.open(&kept.new)?.into_std();
@@ -134,11 +154,34 @@ pub(super) fn put_back(place: &Dir, folder: &Dir, note: &str, keeps_new: bool) -
             FoundContent::New if keeps_new => target.sync_all()?,
             FoundContent::Old => target.sync_all()?,
             FoundContent::New | FoundContent::Mixed => overwrite(&target, &old)?,
-            FoundContent::Other => put_beside(place, folder, &kept, &target)?,
+            FoundContent::Other => {
+                let mode = Metadata::from_just_metadata(target.metadata()?).permissions().mode() & 0o777;
+                folder.set_permissions(&kept.old, cap_std::fs::Permissions::from_mode(mode))?;
+                put_beside(folder, &kept.old, place, &kept.path)?;
+            }
         }
     }
     folder.remove_file(note)?;
     sync_directory(folder)
+}
+
+/// Moves a file back that is kept in a folder, and removes the note about it. If somebody else has put another file there meanwhile,
+/// it gets a name beside that.
+pub(super) fn move_back(place: &Dir, folder: &Dir, note: &str) -> io::Result<()> {
+    let moved: MovedFile = read_note(folder, note)?;
+    let name = note.trim_end_matches(MOVED_ENDING);
+    if folder.symlink_metadata(name).is_ok() {
+        match rename_to_free_name(folder, name, place, &moved.path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => put_beside(folder, name, place, &moved.path)?,
+            renamed => renamed?,
+        }
+    }
+    folder.remove_file(note)?;
+    sync_directory(folder)
+}
+
+fn read_note<T: DeserializeOwned>(folder: &Dir, note: &str) -> io::Result<T> {
+    Ok(serde_json::from_reader(folder.open(note)?.take(MAX_JSON_BYTES))?)
 }
 
 /// Opens the file whose old content is kept. `None` if it was removed or replaced.
@@ -219,23 +262,21 @@ fn read_sector(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(sector)
 }
 
-/// Puts the old content beside its file, under a name that says so, because somebody else has changed the file.
-fn put_beside(place: &Dir, folder: &Dir, kept: &KeptContent, target: &File) -> io::Result<()> {
-    let name = kept.path.file_name().ok_or(Errno::ISDIR)?;
-    let mode = Metadata::from_just_metadata(target.metadata()?).permissions().mode() & 0o777;
-    folder.set_permissions(&kept.old, cap_std::fs::Permissions::from_mode(mode))?;
+/// Puts a file of the folder beside the one at a path, under a name that says so, because somebody else has changed that one.
+fn put_beside(folder: &Dir, name: &str, place: &Dir, path: &Path) -> io::Result<()> {
     for number in 0..MAX_NAMES {
-        let mut beside = name.to_owned();
+        let mut beside = path.file_name().ok_or(Errno::ISDIR)?.to_owned();
         beside.push(match number {
             0 => ".before-art".to_owned(),
             _ => format!(".before-art-{number}"),
         });
-        let beside = kept.path.with_file_name(beside);
-        match rename_to_free_name(folder, &kept.old, place, &beside) {
+        match rename_to_free_name(folder, name, place, &path.with_file_name(&beside)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             renamed => {
-                let path = kept.path.display();
-                tracing::warn!(%path, beside = %beside.display(), "a file was changed while its old content waited to be put back, which is beside it now");
+                tracing::warn!(
+                    path = %path.display(), beside = %beside.display(),
+                    "a file was changed before its old content could be put back, which is beside it now"
+                );
                 return renamed;
             }
         }

@@ -26,8 +26,8 @@ pub(super) enum FilePlace {
     #[default]
     Unknown,
     At(Box<Entry>),
-    /// The call has removed the file from where it was, or has put another there.
-    Removed,
+    /// The call has removed the file from this path of the guest, or has put another there.
+    Removed(Arc<str>),
 }
 
 /// Where the content of an open file of the host is.
@@ -36,7 +36,9 @@ pub(in crate::capability::fs) enum HostContent {
     /// In the file, which the call has not changed.
     #[default]
     Unchanged,
-    /// In the file, which the call changes without protection.
+    /// In the file, to which the call has appended something in place.
+    Appended,
+    /// In the file, which the call changes in place because it can have no part.
     InPlace,
     /// In a part.
     Part(Arc<OpenPart>),
@@ -92,8 +94,10 @@ impl SharedFile {
     /// Notes that the call has removed or replaced what was at an entry.
     pub(super) fn note_removal(&self, removed: &Key) {
         let place = &mut self.lock().place;
-        if matches!(place, FilePlace::At(entry) if entry.key == *removed) {
-            *place = FilePlace::Removed;
+        if let FilePlace::At(entry) = place
+            && entry.key == *removed
+        {
+            *place = FilePlace::Removed(Arc::clone(&entry.guest_path));
         }
     }
 
