@@ -68,12 +68,12 @@ impl HostFile {
     fn start(&self, kind: WriteKind) -> io::Result<Option<Box<NewPart>>> {
         match (self.shared.content(), kind) {
             (HostContent::Part(_), _) | (HostContent::InPlace, WriteKind::Rewrite) => return Ok(None),
-            (HostContent::Unchanged, _) | (HostContent::InPlace, WriteKind::Truncate) => {}
+            (HostContent::Unchanged | HostContent::Appended, _) | (HostContent::InPlace, WriteKind::Truncate) => {}
         }
         match self.writes.begin(&self.shared, &self.file, kind)? {
             Begun::Part(part) => Ok(Some(part)),
             Begun::InPlace => {
-                self.change_in_place();
+                self.change_in_place(HostContent::InPlace);
                 Ok(None)
             }
         }
@@ -88,9 +88,10 @@ impl HostFile {
         Ok(self.shared.content())
     }
 
-    fn change_in_place(&self) {
+    /// Begins to change the file in place.
+    fn change_in_place(&self, content: HostContent) {
         drop_special_bits(&self.file);
-        self.shared.set_content(HostContent::InPlace);
+        self.shared.set_content(content);
     }
 }
 
@@ -175,7 +176,7 @@ impl OpenFile {
             Content::Staged(StagedFile { file, .. }) | Content::Part(OpenPart { file, .. }) => ContentFile::Own(file),
             Content::OnHost(host) => match host.shared.content() {
                 HostContent::Part(part) => ContentFile::Part(part),
-                HostContent::Unchanged | HostContent::InPlace => ContentFile::Own(&host.file),
+                _ => ContentFile::Own(&host.file),
             },
         }
     }
@@ -209,7 +210,7 @@ impl OpenFile {
                     let progress = Arc::clone(&part.progress);
                     (ContentFile::Part(part), Some(progress))
                 }
-                HostContent::Unchanged | HostContent::InPlace => (ContentFile::Own(&host.file), None),
+                _ => (ContentFile::Own(&host.file), None),
             },
         };
         Ok(Writable { file, progress })
@@ -220,15 +221,14 @@ impl OpenFile {
         self.prepare(WriteKind::Rewrite).map(drop)
     }
 
-    /// Prepares the file to be appended to. A file on the host that the call has not written otherwise is appended to in place,
-    /// which is noted.
+    /// Prepares the file to be appended to. A file on the host that has no part is appended to in place, which is noted.
     pub(super) fn prepare_appending(&self) -> Result<(), ErrorCode> {
         self.check_writable()?;
         if let Content::OnHost(host) = &self.content
             && matches!(host.shared.content(), HostContent::Unchanged)
         {
             host.writes.note_appending(&host.shared);
-            host.change_in_place();
+            host.change_in_place(HostContent::Appended);
         }
         Ok(())
     }
@@ -236,29 +236,38 @@ impl OpenFile {
     /// Writes all bytes, and takes them from the quota. If `offset` is beyond the end of the file, the bytes from the end to
     /// `offset` are taken too.
     pub(super) fn write(&self, bytes: &[u8], offset: u64) -> Result<(), ErrorCode> {
-        let Writable { file, progress } = self.prepare(WriteKind::Rewrite)?;
-        let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
-        let added = end.saturating_sub(self.length()?).max(bytes.len() as u64);
-        let taken = self.mount.quota.take_bytes(added);
-        taken.inspect_err(|_| note_failure(progress.as_deref(), "the quota of the grant is used up", true))?;
-        let written = file.write_all_at(bytes, offset);
-        written.map_err(|error| {
-            note_failure(progress.as_deref(), &error.to_string(), false);
-            code_of_error(&error)
-        })
+        self.write_to(&self.prepare(WriteKind::Rewrite)?, bytes, offset)
     }
 
     /// Writes all bytes at the end of the file.
     pub(super) fn append(&self, bytes: &[u8]) -> Result<(), ErrorCode> {
         self.prepare_appending()?;
         let length = self.length()?;
-        if let Content::OnHost(host) = &self.content
-            && !matches!(host.shared.content(), HostContent::Part(_))
-        {
-            // So a full disk refuses all of the bytes or none.
-            reserve(&host.file, length, bytes.len() as u64).map_err(|error| code_of_error(&error))?;
-        }
-        self.write(bytes, length)
+        let writable = match &self.content {
+            Content::OnHost(host) if !matches!(host.shared.content(), HostContent::Part(_)) => {
+                // So a full disk refuses all of the bytes or none.
+                reserve(&host.file, length, bytes.len() as u64).map_err(|error| code_of_error(&error))?;
+                Writable {
+                    file: ContentFile::Own(&host.file),
+                    progress: None,
+                }
+            }
+            _ => self.prepare(WriteKind::Rewrite)?,
+        };
+        self.write_to(&writable, bytes, length)
+    }
+
+    fn write_to(&self, writable: &Writable<'_>, bytes: &[u8], offset: u64) -> Result<(), ErrorCode> {
+        let progress = writable.progress.as_deref();
+        let end = offset.checked_add(bytes.len() as u64).ok_or(ErrorCode::FileTooLarge)?;
+        let added = end.saturating_sub(self.length()?).max(bytes.len() as u64);
+        let taken = self.mount.quota.take_bytes(added);
+        taken.inspect_err(|_| note_failure(progress, "the quota of the grant is used up", true))?;
+        let written = writable.file.write_all_at(bytes, offset);
+        written.map_err(|error| {
+            note_failure(progress, &error.to_string(), false);
+            code_of_error(&error)
+        })
     }
 
     /// Changes the length. If the file grows, the added bytes are taken from the quota.

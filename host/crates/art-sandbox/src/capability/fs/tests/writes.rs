@@ -358,6 +358,78 @@ fn a_large_file_with_two_names_is_changed_in_place_at_once() {
     assert_eq!(fs::read(&large).unwrap(), b"x");
 }
 
+#[test]
+fn what_is_rewritten_after_something_was_appended_is_protected() {
+    let mut fixture = fixture(Access::ReadWrite);
+    let appending = fixture.open_to_change("data/a.txt");
+    appending.append(b"!").unwrap();
+    appending.write(b"I", 0).unwrap();
+    appending.append(b"?").unwrap();
+    assert_eq!(fixture.read("data/a.txt").unwrap(), b"Inside!?");
+    assert_eq!(fixture.text("a.txt").as_deref(), Some("inside!"));
+    fixture.end_call(true).unwrap();
+    assert_eq!(fixture.text("a.txt").as_deref(), Some("Inside!?"));
+}
+
+/// Something that is mounted until this is dropped.
+struct Mounted(PathBuf);
+
+impl Mounted {
+    /// Mounts something. Returns `None`, and says so, if that is not possible here.
+    fn new(args: &[&OsStr], at: PathBuf) -> Option<Self> {
+        let mounted = Command::new("mount").args(args).arg(&at).output();
+        if mounted.is_ok_and(|mounted| mounted.status.success()) {
+            return Some(Self(at));
+        }
+        #[expect(clippy::print_stdout, reason = "a person reads why nothing was tested")]
+        {
+            println!("skipped: nothing can be mounted here");
+        }
+        None
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg(&self.0).status());
+    }
+}
+
+#[test]
+fn files_on_a_file_system_below_the_granted_directory_have_their_parts_there() {
+    let mut fixture = fixture(Access::ReadWrite);
+    let sub = fixture.host_path("inside/sub");
+    let Some(_mounted) = Mounted::new(&["-t", "tmpfs", "tmpfs"].map(OsStr::new), sub) else {
+        return;
+    };
+    fs::write(fixture.host_path("inside/sub/old.txt"), "old").unwrap();
+    fixture.create("data/sub/new.txt").unwrap().append(b"new").unwrap();
+    fixture.truncate("data/sub/old.txt").write(b"rewritten", 0).unwrap();
+    assert_eq!(fixture.text("sub/new.txt"), None);
+    assert_eq!(fixture.text("sub/old.txt").as_deref(), Some("old"));
+    let moved = fixture.tree.rename(("", "data/sub/new.txt"), ("", "data/new.txt"));
+    assert_eq!(moved.map_err(code), Err(ErrorCode::CrossDevice));
+    fixture.end_call(true).unwrap();
+    assert_eq!(fixture.text("sub/new.txt").as_deref(), Some("new"));
+    assert_eq!(fixture.text("sub/old.txt").as_deref(), Some("rewritten"));
+    assert_eq!(fs::read_dir(fixture.host_path("inside/sub")).unwrap().count(), 2);
+}
+
+#[test]
+fn a_file_that_is_mounted_on_another_one_is_written_in_place_at_the_end() {
+    let mut fixture = fixture(Access::ReadWrite);
+    let (file, mounted) = (fixture.host_path("inside/a.txt"), fixture.host_path("canary.txt"));
+    let args = ["--bind".as_ref(), mounted.as_os_str()];
+    let Some(_mounted) = Mounted::new(&args, file) else {
+        return;
+    };
+    fixture.truncate("data/a.txt").write(b"rewritten", 0).unwrap();
+    assert_eq!(fixture.text("a.txt").as_deref(), Some("canary"));
+    fixture.end_call(true).unwrap();
+    assert_eq!(fixture.text("a.txt").as_deref(), Some("rewritten"));
+    assert_eq!(fs::read_to_string(&mounted).unwrap(), "rewritten");
+}
+
 /// Puts a folder into the granted directory as a call leaves it that is killed while it writes `a.txt` in place.
 pub(super) fn leave_as_if_killed(fixture: &Fixture) {
     let file = fixture.host_path("inside/a.txt");
