@@ -86,6 +86,7 @@ mod plan_command;
 mod plugins;
 mod plugins_files;
 mod plugins_web;
+mod power_loss;
 mod python;
 mod question_length;
 mod quickstart;

@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -210,9 +211,92 @@ fn a_tool_that_does_not_use_our_library_is_protected_as_well() {
     assert_eq!(all_names(&path), ["old.txt"]);
 }
 
+/// Runs commands and kills them at random.
+struct Kills {
+    /// How long a command takes that is not killed, so that kills fall into all parts of it.
+    longest: Duration,
+    seed: u64,
+}
+
+impl Default for Kills {
+    fn default() -> Self {
+        Self {
+            longest: Duration::ZERO,
+            seed: 88_172_645_463_325_252,
+        }
+    }
+}
+
+impl Kills {
+    /// Runs a command. Kills it, except in every fourth round.
+    fn run(&mut self, home: &Home, args: &[&str], round: u64) {
+        let started = std::time::Instant::now();
+        let mut child = home.start(args);
+        self.seed ^= self.seed << 13;
+        self.seed ^= self.seed >> 7;
+        self.seed ^= self.seed << 17;
+        let is_killed = round % 4 != 1;
+        let delay = self.longest.mul_f64((self.seed % 1_000) as f64 / 1_000.0);
+        while is_killed && started.elapsed() < delay && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if is_killed && child.try_wait().unwrap().is_none() {
+            kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+        } else {
+            child.wait().unwrap();
+            self.longest = started.elapsed();
+        }
+        child.wait().unwrap();
+    }
+}
+
+fn rounds() -> u64 {
+    std::env::var("ART_WRITE_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap())
+}
+
+#[test]
+fn a_program_that_is_killed_while_it_commits_leaves_all_files_old_or_all_new() {
+    let folder = TempDir::new().unwrap();
+    let mut scene = Scene::new(folder.path());
+    scene.home.skip_check_on_drop();
+    let staged = TempDir::new().unwrap();
+    scene.folder = staged.path().canonicalize().unwrap();
+    let granted = [
+        "grant",
+        "add",
+        "files",
+        "--stage",
+        "--write",
+        scene.folder.to_str().unwrap(),
+    ];
+    assert_eq!(scene.home.art(&granted).code(), 0);
+    let names = ["a.txt", "b.txt", "c.txt"];
+    names.iter().for_each(|name| fs::write(scene.path(name), "0").unwrap());
+    let mut kills = Kills::default();
+    for round in 1..=rounds() {
+        let text = round.to_string();
+        let written = names.map(|name| ["write", name, text.as_str()]);
+        assert_eq!(scene.call(&written).code(), 0);
+        kills.run(&scene.home, &["changes", "commit", "last"], round);
+        // Opening the staged changes carries out an interrupted commit, or undoes it.
+        let listed = scene.home.art(&["--json", "changes", "list"]);
+        let found = names.map(|name| fs::read_to_string(scene.path(name)).unwrap());
+        let is_committed = listed.json() == json!([]);
+        let expected = if is_committed { text } else { (round - 1).to_string() };
+        assert!(
+            found.iter().all(|found| *found == expected),
+            "round {round}: {found:?}, {listed}"
+        );
+        assert_eq!(all_names(&scene.folder), names, "round {round}");
+        if !is_committed {
+            assert_eq!(scene.home.art(&["changes", "commit", "last"]).code(), 0);
+        }
+    }
+}
+
 #[test]
 fn a_program_that_is_killed_while_a_tool_writes_leaves_whole_files() {
-    let rounds = std::env::var("ART_WRITE_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let rounds = rounds();
     let folder = TempDir::new().unwrap();
     let scene = Scene::new(folder.path());
     scene.home.skip_check_on_drop();
@@ -225,9 +309,7 @@ fn a_program_that_is_killed_while_a_tool_writes_leaves_whole_files() {
         .iter()
         .for_each(|name| fs::write(scene.path(name), content(0)).unwrap());
     let expected_names = all_names(&scene.folder);
-    // How long a call takes that is not killed, so that kills fall into all parts of it.
-    let (mut longest, mut kept, mut changed) = (Duration::ZERO, 0, 0);
-    let mut seed = 88_172_645_463_325_252_u64;
+    let (mut kills, mut kept, mut changed) = (Kills::default(), 0, 0);
     for round in 1..=rounds {
         let text = content(round);
         let mut steps: Vec<_> = names
@@ -236,24 +318,7 @@ fn a_program_that_is_killed_while_a_tool_writes_leaves_whole_files() {
             .collect();
         steps.push(["write", "linked.txt", &text]);
         let arguments = scene.arguments(&steps);
-        let started = std::time::Instant::now();
-        let mut child = scene.home.start(&["tool", "call", "files", &arguments]);
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        // Every fourth call is not killed.
-        let is_killed = round % 4 != 1;
-        let delay = longest.mul_f64((seed % 1_000) as f64 / 1_000.0);
-        while is_killed && started.elapsed() < delay && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        if is_killed && child.try_wait().unwrap().is_none() {
-            kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
-        } else {
-            child.wait().unwrap();
-            longest = started.elapsed();
-        }
-        child.wait().unwrap();
+        kills.run(&scene.home, &["tool", "call", "files", &arguments], round);
         // The next call clears what the killed one left.
         assert_eq!(scene.call(&[["read", "0.txt", ""]]).code(), 0);
         for name in names.iter().map(String::as_str).chain(["linked.txt"]) {
@@ -394,4 +459,62 @@ async fn reading_a_large_file_for_a_staged_change_costs_fuel_also_in_a_replay() 
     let small = granted.path("notes/a.txt");
     let of_small = granted.call(&[["remove_file", small.as_str(), ""]]).await;
     assert!(outcome.usage.fuel > of_small.usage.fuel + (4 << 20) / 16 - 10_000);
+}
+
+#[tokio::test]
+async fn copying_a_file_before_it_is_rewritten_costs_fuel_also_in_a_replay() {
+    let granted = writable_folder();
+    let large = granted.path("notes/large");
+    let fuel = async |steps: &[[&str; 3]]| {
+        fs::write(&large, vec![b'x'; 4 << 20]).unwrap();
+        let outcome = granted.call(steps).await;
+        let replayed = granted.replay(steps, &outcome.intake).await;
+        assert_eq!(replayed.divergence, None);
+        assert_eq!(replayed.outcome.usage.fuel, outcome.usage.fuel);
+        outcome.usage.fuel
+    };
+    let small = granted.path("notes/a.txt");
+    let of_small = fuel(&[["overwrite", &small, "x"]]).await;
+    let of_large = fuel(&[["overwrite", &large, "x"]]).await;
+    assert!(of_large >= of_small + (4 << 20) / 16, "{of_large} and {of_small}");
+    // The old content of a file with two names is copied too, when the call ends.
+    fs::hard_link(&large, granted.path("notes/second")).unwrap();
+    let of_linked = fuel(&[["overwrite", &large, "x"]]).await;
+    assert!(of_linked >= of_small + 2 * (4 << 20) / 16, "{of_linked} and {of_small}");
+}
+
+#[test]
+fn a_start_puts_back_what_a_killed_call_has_left_whatever_the_next_call_opens() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::new(folder.path());
+    scene.home.skip_check_on_drop();
+    fs::write(scene.path("a.txt"), "the n content").unwrap();
+    let metadata = fs::metadata(scene.path("a.txt")).unwrap();
+    let id = "0123456789abcdef";
+    let user = scene
+        .folder
+        .join(format!(".art-{}.part", rustix::process::geteuid().as_raw()));
+    let parts = user.join(id);
+    fs::create_dir_all(&parts).unwrap();
+    fs::set_permissions(&user, fs::Permissions::from_mode(0o700)).unwrap();
+    let kept = json!({
+        "path": "a.txt", "device": metadata.dev(), "inode": metadata.ino(), "old": "1", "new": "0",
+    });
+    for (name, content) in [
+        ("art-parts", String::new()),
+        ("0", "the n".to_owned()),
+        ("1", "the old content".to_owned()),
+        ("1.kept.json", kept.to_string()),
+    ] {
+        fs::write(parts.join(name), content).unwrap();
+    }
+    fs::write(scene.path("a.txt"), "the nld content").unwrap();
+    let notes = scene.home.dir.path().join("state/writes");
+    fs::create_dir_all(&notes).unwrap();
+    let note = format!("{}\n{}", metadata.dev(), scene.folder.display());
+    fs::write(notes.join(id), note).unwrap();
+    // This call needs no file.
+    scene.home.art(&["tool", "call", "files", r#"{"steps":[]}"#]);
+    assert_eq!(fs::read_to_string(scene.path("a.txt")).unwrap(), "the old content");
+    assert_eq!(all_names(&scene.folder), ["a.txt"]);
 }
