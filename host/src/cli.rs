@@ -484,7 +484,10 @@ pub enum PluginCommand {
         sdk: Option<PathBuf>,
     },
     /// Build tool crates, check the components and copy them into the plugins folder
-    #[command(after_help = "Examples:\n  art plugin build plugins/calculator\n  art plugin build --watch word_count")]
+    #[command(
+        after_help = "Examples:\n  art plugin build plugins/calculator\n  art plugin build --watch word_count\n  \
+        art plugin build --release word_count"
+    )]
     Build {
         /// Folders of the crates
         #[arg(required = true)]
@@ -492,6 +495,9 @@ pub enum PluginCommand {
         /// Build again whenever a file of a crate changes, until Ctrl-C
         #[arg(long)]
         watch: bool,
+        /// Optimise the component as a whole, for publishing: calls cost less fuel, and building takes longer
+        #[arg(long, conflicts_with = "watch")]
+        release: bool,
     },
 }
 

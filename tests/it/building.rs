@@ -1,6 +1,7 @@
 //! `art plugin build`: building and installing tools, and the errors that their authors see.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -257,6 +258,27 @@ fn an_error_type_of_the_tool_keeps_its_text_and_its_code() {
         (&result["error"], &result["code"]),
         (&json!("no row `7`"), &json!("NOT_FOUND"))
     );
+}
+
+/// The program in place of cargo prints its arguments and builds nothing.
+#[test]
+fn a_release_is_optimised_as_a_whole_and_other_builds_are_not() {
+    let tool = Crate::new("published");
+    let cargo = tool.home.file("cargo", "#!/bin/sh\necho \"$@\" >&2\nexit 1\n");
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o700)).unwrap();
+    let arguments = |options: &[&str]| {
+        let folder = tool.folder.to_str().unwrap();
+        let mut command = tool.home.command(&[&["plugin", "build", folder], options].concat());
+        CommandOutput(command.env("CARGO", &cargo).output().unwrap()).stderr()
+    };
+    let fat = r#"profile.tool.lto="fat""#;
+    assert!(arguments(&["--release"]).contains(fat));
+    let quick = arguments(&[]);
+    assert!(
+        quick.contains(r#"profile.tool.lto="off""#) && !quick.contains(fat),
+        "{quick}"
+    );
+    assert!(arguments(&["--release", "--watch"]).contains("cannot be used with"));
 }
 
 #[test]

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use art_runtime::Runtime;
 use art_runtime::reload::{FolderWatch, Reload};
-use art_tools::ToolExecutor;
 use serde_json::{Value, json};
 
 use crate::harness::{components, read_component};

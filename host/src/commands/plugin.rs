@@ -14,7 +14,7 @@ use super::{checkout, load_config};
 use crate::cli::{GlobalOptions, PluginCommand};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::plugins::build::{BuiltTool, build};
+use crate::plugins::build::{BuiltTool, Optimization, build};
 use crate::plugins::new::create;
 use crate::render::{self, suggestions, table, units};
 
@@ -28,8 +28,14 @@ pub(super) fn plugin(global: &GlobalOptions, command: PluginCommand) -> Result<E
             let sdk = std::fs::canonicalize(&sdk).map_err(CommandError::file("find the SDK at", sdk))?;
             create_crate(global, &path, &name, &sdk)
         }
-        PluginCommand::Build { paths, watch: false } => build_all(global, &load_config(global)?, &paths),
-        PluginCommand::Build { paths, watch: true } => watch::watch(global, &load_config(global)?, &paths),
+        PluginCommand::Build { paths, watch: true, .. } => watch::watch(global, &load_config(global)?, &paths),
+        PluginCommand::Build { paths, release, .. } => {
+            let optimization = match release {
+                true => Optimization::Release,
+                false => Optimization::PerCrate,
+            };
+            build_all(global, &load_config(global)?, &paths, optimization)
+        }
     }
 }
 
@@ -46,12 +52,19 @@ fn create_crate(global: &GlobalOptions, parent: &Path, name: &str, sdk: &Path) -
 }
 
 /// Builds the crates in order and stops at the first failure. Reports the components that were built, even after a failure.
-fn build_all(global: &GlobalOptions, config: &Config, folders: &[PathBuf]) -> Result<Exit, CommandError> {
+fn build_all(
+    global: &GlobalOptions,
+    config: &Config,
+    folders: &[PathBuf],
+    optimization: Optimization,
+) -> Result<Exit, CommandError> {
     let sandbox = open_sandbox(config)?;
     let mut built = Vec::new();
     let outcome = folders.iter().try_for_each(|folder| {
         let folder = std::slice::from_ref(folder);
-        build(&sandbox, folder, &config.plugins.value, |tool| built.push(tool))
+        build(&sandbox, folder, &config.plugins.value, optimization, |tool| {
+            built.push(tool)
+        })
     });
     match outcome {
         Err(error) if built.is_empty() => Err(error),

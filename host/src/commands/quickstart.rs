@@ -11,7 +11,7 @@ use super::{checkout, doctor, load_config, run};
 use crate::cli::GlobalOptions;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::plugins::build::build;
+use crate::plugins::build::{Optimization, build};
 use crate::plugins::target::Target;
 use crate::render;
 
@@ -59,11 +59,17 @@ fn build_tools(config: &Config, root: &Path, names: &[&str], user_folder: Option
     let sandbox = open_sandbox(config)?;
     let folders: Vec<_> = names.iter().map(|name| root.join("plugins").join(name)).collect();
     let mut installed = Vec::new();
-    build(&sandbox, &folders, &config.plugins.value, |tool| {
-        installed.push(tool.path);
-        let (name, number, count) = (tool.plugin.name(), installed.len(), folders.len());
-        render::note(&format!("    {name} ({number} of {count})"));
-    })?;
+    build(
+        &sandbox,
+        &folders,
+        &config.plugins.value,
+        Optimization::PerCrate,
+        |tool| {
+            installed.push(tool.path);
+            let (name, number, count) = (tool.plugin.name(), installed.len(), folders.len());
+            render::note(&format!("    {name} ({number} of {count})"));
+        },
+    )?;
     if let Some(folder) = user_folder {
         installed.iter().try_for_each(|path| copy_atomically(path, folder))?;
     }

@@ -11,6 +11,7 @@ use art_sandbox::{Inspection, Plugin, Sandbox};
 use art_tools::admission::SchemaProblem;
 use art_tools::{RegisterError, ToolExecutor, same_name};
 
+pub use super::cargo::Optimization;
 use super::examples::{self, ExampleResults};
 use super::target::{BuildSettings, Target};
 use super::{cargo, linking, sources};
@@ -40,6 +41,7 @@ pub fn build(
     sandbox: &Sandbox,
     folders: &[PathBuf],
     plugins: &Path,
+    optimization: Optimization,
     mut report: impl FnMut(BuiltTool),
 ) -> Result<(), CommandError> {
     fs::create_dir_all(plugins).map_err(CommandError::file("create", plugins))?;
@@ -50,7 +52,7 @@ pub fn build(
         if crates.is_empty() {
             continue;
         }
-        for component in compile(&crates, target)? {
+        for component in compile(&crates, target, optimization)? {
             report(check_and_install(sandbox, &component, plugins)?);
         }
     }
@@ -87,7 +89,11 @@ impl<'a> ToolCrate<'a> {
 
 /// Runs cargo and prints its diagnostics to stderr. Returns the components of the crates themselves, without those of their
 /// dependencies.
-fn compile(crates: &[&ToolCrate<'_>], target: Target) -> Result<Vec<PathBuf>, CommandError> {
+fn compile(
+    crates: &[&ToolCrate<'_>],
+    target: Target,
+    optimization: Optimization,
+) -> Result<Vec<PathBuf>, CommandError> {
     target.install_if_missing()?;
     for ToolCrate { folder, settings, .. } in crates {
         let dependencies = settings.dependencies.iter().map(String::as_str);
@@ -96,7 +102,7 @@ fn compile(crates: &[&ToolCrate<'_>], target: Target) -> Result<Vec<PathBuf>, Co
         }
     }
     let packages: Vec<_> = crates.iter().map(|found| found.package()).collect();
-    let outcome = cargo::build(&packages, target)?;
+    let outcome = cargo::build(&packages, target, optimization)?;
     let folders: Vec<_> = crates
         .iter()
         .map(|found| format!("`{}`", found.folder.display()))

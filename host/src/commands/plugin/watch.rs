@@ -13,6 +13,7 @@ use crate::cli::GlobalOptions;
 use crate::commands::interrupt::{AfterInterrupt, Interrupts};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::plugins::build::Optimization;
 use crate::render;
 
 /// Time between two scans of the files. It is longer than the pauses of an editor that saves a file in several steps.
@@ -38,7 +39,7 @@ pub(super) fn watch(global: &GlobalOptions, config: &Config, folders: &[PathBuf]
 }
 
 fn build_and_report(global: &GlobalOptions, config: &Config, folders: &[PathBuf]) {
-    if let Err(error) = build_all(global, config, folders) {
+    if let Err(error) = build_all(global, config, folders, Optimization::PerCrate) {
         if global.json {
             render::json(&error.to_json());
         } else {
