@@ -33,11 +33,11 @@ pub(crate) struct Outside {
 impl Outside {
     /// Creates a source that answers from a record.
     pub(crate) fn replay(mut recorded: Intake) -> Self {
-        let mut outside = Self::default();
-        outside.has_recorded_file_denials = recorded
-            .denials
-            .iter()
-            .any(|denial| denial.capability == Capability::Fs);
+        let is_of_file = |denial: &Denial| denial.capability == Capability::Fs;
+        let mut outside = Self {
+            has_recorded_file_denials: recorded.denials.iter().any(is_of_file),
+            ..Self::default()
+        };
         // The denials of a replay come from the record too.
         for denial in recorded.denials.drain(..) {
             outside.denials.push(denial);
