@@ -24,7 +24,7 @@ fn component_importing(import: &str) -> Vec<u8> {
 
 #[test]
 fn the_error_for_another_kind_of_file_names_the_kind() {
-    let hint = " (hint: build it with `art plugin build` or `--target wasm32-wasip2`)";
+    let hint = " (hint: build it with `art plugin build PATH` or `--target wasm32-wasip2`)";
     let kinds: [(&[u8], &str); 6] = [
         (b"\x7fELF\x02\x01\x01\0", "native code"),
         (b"PK\x03\x04rest", "a zip archive"),
