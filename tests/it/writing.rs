@@ -481,6 +481,8 @@ async fn copying_a_file_before_it_is_rewritten_costs_fuel_also_in_a_replay() {
     fs::hard_link(&large, granted.path("notes/second")).unwrap();
     let of_linked = fuel(&[["overwrite", &large, "x"]]).await;
     assert!(of_linked >= of_small + 2 * (4 << 20) / 16, "{of_linked} and {of_small}");
+    let of_truncated = fuel(&[["write", &large, "x"]]).await;
+    assert!(of_truncated >= (4 << 20) / 16, "{of_truncated}");
 }
 
 #[test]

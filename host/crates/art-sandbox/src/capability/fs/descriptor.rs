@@ -82,7 +82,13 @@ impl HostFile {
     /// Begins to write the file in this way, and copies its content to its part at once. Returns where the content is then.
     pub(super) fn begin(&self, kind: WriteKind) -> io::Result<HostContent> {
         if let Some(mut part) = self.start(kind)? {
-            while part.advance()? > 0 {}
+            self.writes.add_work(part.later_bytes());
+            loop {
+                match part.advance()? {
+                    0 => break,
+                    copied => self.writes.add_work(copied as u64),
+                }
+            }
             self.writes.finish_part(*part)?;
         }
         Ok(self.shared.content())

@@ -55,6 +55,11 @@ impl CallState {
             Err(fault) => Err(self.code_for_guest(fault).map_err(Fault::Trap)?),
             Ok(value) => Ok(value),
         };
+        let copied = self.files.as_ref().map_or(0, |files| files.take_work());
+        if copied > 0 {
+            self.meter.count_work(copied);
+            self.outside.record(Answer::File(FileAnswer::Worked(copied)));
+        }
         for note in self
             .files
             .iter()

@@ -244,6 +244,11 @@ impl FileTree {
         !self.writes.is_empty() || !self.overlays.is_empty()
     }
 
+    /// Returns the number of bytes that operations have copied since the last time, and that were not counted.
+    pub(crate) fn take_work(&self) -> u64 {
+        self.writes.take_work()
+    }
+
     /// Returns what the person should know about the writes of the call since the last time.
     pub(crate) fn take_notes(&self) -> Vec<String> {
         self.writes.take_notes()

@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use cap_std::fs::{Metadata, MetadataExt as _};
@@ -63,6 +63,8 @@ pub(super) struct Writes {
     /// Whether the call has parts, so that most calls need no lock.
     has_parts: AtomicBool,
     has_notes: AtomicBool,
+    /// Bytes that were copied, or are copied at the end of the call, and were not counted.
+    uncounted_bytes: AtomicU64,
     /// Where the host notes in which directories the call writes.
     host_notes: Option<Arc<WriteNotes>>,
 }
@@ -124,6 +126,7 @@ impl Writes {
             state: Mutex::default(),
             has_parts: AtomicBool::new(false),
             has_notes: AtomicBool::new(false),
+            uncounted_bytes: AtomicU64::new(0),
             host_notes: host_notes.cloned(),
         }
     }
@@ -393,6 +396,16 @@ impl Writes {
         if let FilePlace::At(entry) = shared.place() {
             self.note_in_place(&entry.guest_path, "something is appended to it");
         }
+    }
+
+    /// Adds bytes to those that were not counted yet.
+    pub(super) fn add_work(&self, bytes: u64) {
+        self.uncounted_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Returns the number of bytes that were copied since the last time and not counted.
+    pub(super) fn take_work(&self) -> u64 {
+        self.uncounted_bytes.swap(0, Ordering::Relaxed)
     }
 
     /// Returns the notes about files that were changed in place since the last time.
