@@ -148,15 +148,10 @@ impl Target {
         move_path((&mut self.granted, &mut self.path), from, to);
     }
 
-    /// Opens each directory above the target, up to the granted one, and calls `use_directory` with it.
-    pub(super) fn for_each_directory_above(
-        &self,
-        mut use_directory: impl FnMut(&Dir) -> io::Result<()>,
-    ) -> io::Result<()> {
-        for above in parent_of(&self.path).ancestors().skip(1) {
-            use_directory(&self.granted.open_dir(or_here(above))?)?;
-        }
-        Ok(())
+    /// Opens the directories above that of the target, up to the granted one.
+    pub(super) fn directories_above(&self) -> impl Iterator<Item = io::Result<Dir>> {
+        let above = parent_of(&self.path).ancestors().skip(1);
+        above.map(|path| self.granted.open_dir(or_here(path)))
     }
 }
 

@@ -100,7 +100,10 @@ impl PartFolder {
         create_private(&user, name)?;
         let dir = user.open_dir_nofollow(name)?;
         let lock = try_lock(&dir)?;
-        dir.create(MARKER)?;
+        dir.create(MARKER).inspect_err(|_| {
+            drop(user.remove_dir(name));
+            drop(place.remove_dir(user_folder_name()));
+        })?;
         Ok(Self {
             place: Arc::clone(place),
             mount,

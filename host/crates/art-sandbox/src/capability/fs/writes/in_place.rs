@@ -158,3 +158,70 @@ impl Drop for InPlaceWrite {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use cap_std::ambient_authority;
+    use cap_std::fs::Dir;
+
+    use super::*;
+    use crate::capability::fs::mount::HostPlace;
+    use crate::capability::fs::writes::Writes;
+    use crate::capability::fs::writes::entry::{Entry, mount_of};
+    use crate::host_memory::HostMemory;
+
+    /// Starts to write `new` over the file `a` in a folder, which has the content `old`.
+    fn start(folder: &std::path::Path) -> InPlaceWrite {
+        fs::write(folder.join("a"), "old").unwrap();
+        let dir = Arc::new(Dir::open_ambient_dir(folder, ambient_authority()).unwrap());
+        let place = HostPlace {
+            dir: Arc::clone(&dir),
+            path: "a".into(),
+            may_follow: false,
+        };
+        let writes = Writes::new(&HostMemory::default(), None);
+        let entry = Entry::find(&writes, &place, false, "a").unwrap();
+        let parts = Arc::new(PartFolder::create(&dir, mount_of(&dir).unwrap(), None).unwrap());
+        let (part, mut new) = parts.new_part(0o600).unwrap();
+        io::Write::write_all(&mut new, b"new").unwrap();
+        let target = entry.target(entry.metadata.as_ref().map(Stamp::of));
+        InPlaceWrite::start(&parts, &part, &target).unwrap()
+    }
+
+    #[test]
+    fn a_file_whose_old_content_cannot_be_put_back_is_not_said_to_have_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut write = start(folder.path());
+        while !matches!(write.stage, Stage::Written(_)) {
+            write.advance().unwrap();
+        }
+        write.folder.dir().remove_file(&write.kept.old).unwrap();
+        let failure = write.undo_after(io::Error::other("the disk is full"));
+        let Failure::Damaged(reason) = failure else {
+            panic!("{failure:?}")
+        };
+        assert!(reason.contains("cannot be put back"), "{reason}");
+        drop(write);
+        // The folder stays, so that the next start tries again.
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_write_that_is_dropped_before_it_is_settled_leaves_the_old_content() {
+        for is_settled in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let mut write = start(folder.path());
+            while write.advance().unwrap() {}
+            assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), "new");
+            if is_settled {
+                write.settle().unwrap();
+            }
+            drop(write);
+            let expected = if is_settled { "new" } else { "old" };
+            assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), expected);
+            assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+        }
+    }
+}

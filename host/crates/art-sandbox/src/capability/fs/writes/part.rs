@@ -167,7 +167,10 @@ pub(super) fn take_attributes(original: &File, metadata: &Metadata, part: &File,
         && rustix::fs::fchown(part.as_fd(), None, Some(rustix::fs::Gid::from_raw(metadata.gid()))).is_err();
     copy_attributes(original, part);
     // A file can be mounted on another one, which then cannot be replaced.
-    let is_mounted = mount_of(original)? != mount_of(parent)?;
+    let is_mounted = match (mount_of(original)?, mount_of(parent)?) {
+        ((_, Some(of_file)), (_, Some(of_parent))) => of_file != of_parent,
+        ((of_file, _), (of_parent, _)) => of_file != of_parent,
+    };
     Ok(metadata.nlink() > 1 || made.uid() != metadata.uid() || has_other_group || is_mounted)
 }
 

@@ -1,6 +1,6 @@
 //! Puts parts in the place of the files that they replace.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::fd::AsFd as _;
 use std::sync::atomic::Ordering;
@@ -14,6 +14,7 @@ use super::folder::sync_directory;
 use super::in_place::InPlaceWrite;
 use super::part::WrittenFile;
 use super::{FileNumber, MAX_COPIED_BYTES, State, Writes};
+use crate::capability::fs::mount::identity;
 
 /// Files of a call that were not written.
 #[derive(Debug, thiserror::Error)]
@@ -172,9 +173,8 @@ impl State {
         }
         failures.extend(sync_last(directory));
         if self.has_new_directories {
-            let targets = places.iter().map(|(target, _)| target);
-            let synced = targets.map(|target| target.for_each_directory_above(sync_directory));
-            failures.extend(synced.filter_map(Result::err).map(|error| not_stored(&error)));
+            let synced = sync_directories_above(places.iter().map(|(target, _)| target));
+            failures.extend(synced.err().map(|error| not_stored(&error)));
         }
         for number in placed_files {
             if let Some(file) = self.files.get_mut(&number) {
@@ -205,6 +205,18 @@ fn change_directory<'a>(
 fn sync_last(last: Option<OpenDirectory>) -> Option<String> {
     let (_, directory) = last?;
     sync_directory(&directory).err().map(|error| not_stored(&error))
+}
+
+/// Waits until the directories above those of the targets are stored, each once.
+fn sync_directories_above<'a>(targets: impl Iterator<Item = &'a Target>) -> io::Result<()> {
+    let mut synced = HashSet::new();
+    for directory in targets.flat_map(Target::directories_above) {
+        let directory = directory?;
+        if synced.insert(identity(&directory.dir_metadata()?)) {
+            sync_directory(&directory)?;
+        }
+    }
+    Ok(())
 }
 
 fn not_stored(error: &io::Error) -> String {
