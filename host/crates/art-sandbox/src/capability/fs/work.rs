@@ -31,7 +31,10 @@ pub(super) enum Use {
 #[derive(Debug)]
 pub(super) enum Work {
     /// Reading a file whose changes are staged.
-    Staged { overlay: Arc<Overlay>, reading: Reading },
+    Staged {
+        overlay: Arc<Overlay>,
+        reading: Box<Reading>,
+    },
     /// Copying a file of the host, which the call is about to write.
     OnHost { file: Arc<OpenFile>, part: Box<NewPart> },
 }
@@ -62,7 +65,7 @@ impl Work {
 
     fn finish(self) -> Result<(), ErrorCode> {
         match self {
-            Self::Staged { overlay, reading } => overlay.finish_reading(reading),
+            Self::Staged { overlay, reading } => overlay.finish_reading(*reading),
             Self::OnHost { file, part } => file.finish_part(*part),
         }
     }
@@ -81,7 +84,7 @@ impl FileTree {
         let reading = overlay.start_reading(&host_path, use_ == Use::Keeps).ok()??;
         Some(Work::Staged {
             overlay: Arc::clone(overlay),
-            reading,
+            reading: Box::new(reading),
         })
     }
 }

@@ -474,8 +474,17 @@ fn check_copyable(file: &File, kind: WriteKind) -> io::Result<()> {
 
 /// Returns whether a part cannot be created although the disk has room for it.
 fn means_no_part(error: &io::Error) -> bool {
-    // `BADF` is the error of reading a file that may only be written.
-    let errnos = [Errno::ACCESS, Errno::PERM, Errno::ROFS, Errno::XDEV, Errno::BADF];
+    let errnos = [
+        Errno::ACCESS,
+        Errno::PERM,
+        Errno::ROFS,
+        Errno::XDEV,
+        // A file that may only be written is read.
+        Errno::BADF,
+        // The file system has no locks.
+        Errno::NOLCK,
+        Errno::NOTSUP,
+    ];
     errnos
         .iter()
         .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))

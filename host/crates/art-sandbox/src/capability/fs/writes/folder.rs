@@ -76,7 +76,14 @@ impl PartFolder {
             match Self::try_create(place, mount, &name) {
                 // Another call has just removed the folder of the user.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
+                Err(error) => {
+                    // For example because the file system has no locks. A folder that others can use is not that of the host.
+                    if let Ok(user) = open_user_folder(place) {
+                        drop(user.remove_dir(&name));
+                        drop(place.remove_dir(user_folder_name()));
+                    }
+                    return Err(error);
+                }
                 Ok(mut folder) => {
                     folder.note = note;
                     return Ok(folder);
@@ -100,10 +107,7 @@ impl PartFolder {
         create_private(&user, name)?;
         let dir = user.open_dir_nofollow(name)?;
         let lock = try_lock(&dir)?;
-        dir.create(MARKER).inspect_err(|_| {
-            drop(user.remove_dir(name));
-            drop(place.remove_dir(user_folder_name()));
-        })?;
+        dir.create(MARKER)?;
         Ok(Self {
             place: Arc::clone(place),
             mount,
