@@ -2,6 +2,7 @@
 //! parsed. The tests that measure memory run in a process of their own.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,6 +10,9 @@ use std::sync::Arc;
 use art_core::capability::{Access, BaseDirs, FsGrant, ToolPolicy};
 use art_core::limits::Limits;
 use art_core::outcome::Outcome;
+use art_runtime::art_agent::PlanToRun;
+use art_runtime::prelude::{DirectTool, Question, Runtime, args};
+use art_runtime::read_plan;
 use art_sandbox::{Plugin, Sandbox, SandboxConfig};
 use art_tools::executor::{CheckedCall, ToolExecutor};
 use futures_util::future::join_all;
@@ -23,6 +27,12 @@ use crate::resources::Resources;
 const MIB: u64 = 1 << 20;
 /// Maximum memory of the host for one call, with the memory of its instance.
 const MAX_CALL_BYTES: u64 = 64 * MIB;
+/// Maximum memory of the host for one output of a run while the run goes on, with its text.
+const MAX_OUTPUT_BYTES: u64 = 12 * MIB;
+
+/// The arguments of a tool without arguments.
+#[args]
+struct Nothing {}
 
 async fn fill(arguments: Value) -> Outcome {
     call(&guest(components::FILLS), arguments, Limits::EXECUTE).await
@@ -166,4 +176,47 @@ fn random_calls() {
 #[test]
 fn no_random_calls_of_a_guest_fill_the_memory_of_the_host() {
     run_alone("host_memory::random_calls", "");
+}
+
+/// Returns about 1 MiB of small objects, near the maximum number of values in an output.
+fn small_objects() -> Vec<BTreeMap<&'static str, u32>> {
+    (0..16_000)
+        .map(|number| BTreeMap::from([("a number", number)]))
+        .collect()
+}
+
+/// Run by [`forty_large_outputs_of_a_run_are_kept_once`].
+#[tokio::test]
+#[ignore = "measures the whole process"]
+async fn forty_outputs() {
+    let tool = DirectTool::typed("lists_objects", "Lists objects.", async |_: Nothing| {
+        Ok::<_, String>(small_objects())
+    });
+    let runtime = Runtime::builder().tool(tool).build().await.unwrap();
+    let run = async |count: usize| {
+        let call = json!({"toolName": "lists_objects", "arguments": {}});
+        let step = |number| json!({"id": format!("step_{number}"), "description": "List objects", "toolCalls": [call]});
+        let steps: Vec<_> = (1..=count).map(step).collect();
+        let plan = json!({"version": 1, "question": "Which objects are there?", "steps": steps});
+        let plan = read_plan(&plan.to_string()).unwrap();
+        let values = serde_json::Map::new();
+        let answer = runtime
+            .ask(Question::of_plan(PlanToRun { plan, values }))
+            .await
+            .unwrap();
+        assert_eq!(
+            answer.report.items.iter().filter(|item| item.result.is_some()).count(),
+            count
+        );
+    };
+    run(1).await;
+    let one = Resources::now();
+    run(40).await;
+    let growth = Resources::now().peak_rss.saturating_sub(one.peak_rss);
+    assert!(growth < 40 * MAX_OUTPUT_BYTES, "{} MiB more", growth / MIB);
+}
+
+#[test]
+fn forty_large_outputs_of_a_run_are_kept_once() {
+    run_alone("host_memory::forty_outputs", "");
 }
