@@ -48,12 +48,12 @@ fn fills(input: In, ctx: &Context) -> Result<String> {
     match input.attack.as_str() {
         "methods" => drop(keep(input.n, || {
             let request = request();
-            let _ = request.set_method(&Method::Other(long.clone()));
+            request.set_method(&Method::Other(long.clone())).ok();
             request
         })),
         "authorities" => drop(keep(input.n, || {
             let request = request();
-            let _ = request.set_authority(Some(&long));
+            request.set_authority(Some(&long)).ok();
             request
         })),
         "headers" => drop(keep(input.n, || headers_of(&[(); 1].map(|()| vec![b'x'; 30_000])))),
@@ -62,17 +62,19 @@ fn fills(input: In, ctx: &Context) -> Result<String> {
             let request = request();
             let body = request.body().ok()?;
             let stream = body.write().ok()?;
-            let _ = (stream.write(&[b'x'; 8_000]), stream.write(&[b'x'; 8_000]));
+            for _ in 0..2 {
+                stream.write(&[b'x'; 8_000]).ok();
+            }
             drop(stream);
-            let _ = OutgoingBody::finish(body, Some(headers_of(&[vec![b'x'; 30_000]])));
+            OutgoingBody::finish(body, Some(headers_of(&[vec![b'x'; 30_000]]))).ok();
             Some(request)
         })),
         // A value that replaces another one takes no more than the largest of them.
         "replaced" => {
             let request = request();
             for _ in 0..input.n {
-                let _ = request.set_method(&Method::Other(long.clone()));
-                let _ = request.set_method(&Method::Get);
+                request.set_method(&Method::Other(long.clone())).ok();
+                request.set_method(&Method::Get).ok();
                 drop(headers_of(&[vec![b'x'; 30_000]]).clone());
             }
         }
@@ -89,7 +91,7 @@ fn keep<T>(n: usize, create: impl Fn() -> T) -> Vec<T> {
 /// Returns headers with these values of one name.
 fn headers_of(values: &[Vec<u8>]) -> Fields {
     let fields = Fields::new();
-    let _ = fields.set("x-test", values);
+    fields.set("x-test", values).ok();
     fields
 }
 
@@ -107,7 +109,7 @@ impl Numbers {
 
     /// Returns a text whose length is small, medium or large.
     fn text(&mut self) -> String {
-        let bound = [10, 5_000, 700_000][self.below(3)];
+        let bound = [10, 5_000, 700_000].get(self.below(3)).copied().unwrap_or(10);
         "x".repeat(self.below(bound) + 1)
     }
 }
@@ -152,7 +154,7 @@ impl Kept {
             }
             1 => {
                 let response = OutgoingResponse::new(self.take_fields());
-                let _ = response.set_status_code(404);
+                response.set_status_code(404).ok();
                 self.fields.push(response.headers());
                 self.responses.push(response);
             }
@@ -173,23 +175,25 @@ impl Kept {
         let values: Vec<_> = (0..numbers.below(150)).map(|_| b"x".to_vec()).collect();
         let text = vec![b'x'; numbers.below(3_000)];
         let Some(fields) = self.fields.last() else { return };
-        let _ = match numbers.below(4) {
+        let result = match numbers.below(4) {
             0 => fields.set(&name, &values),
             1 => fields.set(&name, &[text]),
             2 => fields.delete(&name),
             _ => Fields::from_list(&[(name, text)]).map(|fields| self.fields.push(fields)),
         };
+        result.ok();
     }
 
     fn set_text(&mut self, numbers: &mut Numbers) {
         let text = numbers.text();
         let Some(request) = self.requests.last() else { return };
-        let _ = match numbers.below(4) {
+        let result = match numbers.below(4) {
             0 => request.set_method(&Method::Other(text)),
             1 => request.set_authority(Some(&text)),
             2 => request.set_scheme(Some(&Scheme::Other(text))),
             _ => request.set_path_with_query(Some(&format!("/{text}"))),
         };
+        result.ok();
     }
 
     fn open_body(&mut self, numbers: &mut Numbers) {
@@ -199,7 +203,9 @@ impl Kept {
         };
         let Some(Ok(body)) = body else { return };
         if let Ok(stream) = body.write() {
-            let _ = (stream.write(&[b'x'; 8_000]), stream.write(&[b'x'; 8_000]));
+            for _ in 0..2 {
+                stream.write(&[b'x'; 8_000]).ok();
+            }
             self.pollables.push(stream.subscribe());
             self.streams.push(stream);
         }
@@ -209,7 +215,7 @@ impl Kept {
     fn use_files(&mut self, folder: &str, index: usize) {
         self.lists.extend(read_dir(folder));
         self.files.extend(File::open(format!("{folder}/a.txt")));
-        let _ = create_dir(format!("{folder}/{}{index}", "d".repeat(200)));
+        create_dir(format!("{folder}/{}{index}", "d".repeat(200))).ok();
     }
 
     fn drop_some(&mut self, numbers: &mut Numbers) {
@@ -225,12 +231,12 @@ impl Kept {
             }
             6 => {
                 if let (true, Some(body)) = (self.streams.is_empty(), self.bodies.pop()) {
-                    let _ = OutgoingBody::finish(body, self.fields.pop());
+                    OutgoingBody::finish(body, self.fields.pop()).ok();
                 }
             }
             _ => {
                 if let Some(request) = self.requests.pop() {
-                    let _ = handle(request, self.options.pop());
+                    handle(request, self.options.pop()).ok();
                 }
             }
         }

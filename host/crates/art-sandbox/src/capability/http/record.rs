@@ -198,7 +198,8 @@ impl CallState {
             let field = HeaderName::try_from(name).ok().zip(HeaderValue::try_from(value).ok());
             let (name, value) = field.ok_or_else(|| self.unfit_answer_error())?;
             // A map has a maximum size.
-            map.try_append(name, value).map_err(|_| self.unfit_answer_error())?;
+            map.try_append(name, value)
+                .map_err(|_too_many| self.unfit_answer_error())?;
         }
         // The guest's use of the host function was counted already.
         let (http, _) = self.uncounted_http_and_table();
