@@ -97,6 +97,7 @@ impl HostFile {
     /// Begins to change the file in place.
     fn change_in_place(&self, content: HostContent) {
         drop_special_bits(&self.file);
+        self.writes.note_change_in_place(&self.shared);
         self.shared.set_content(content);
     }
 }
@@ -233,7 +234,7 @@ impl OpenFile {
         if let Content::OnHost(host) = &self.content
             && matches!(host.shared.content(), HostContent::Unchanged)
         {
-            host.writes.note_appending(&host.shared);
+            host.writes.note_appending(&host.shared, &host.file);
             host.change_in_place(HostContent::Appended);
         }
         Ok(())

@@ -22,6 +22,7 @@ use super::open::Opening;
 use super::*;
 use crate::host_memory::HostMemory;
 
+mod model;
 mod names;
 mod recovery;
 mod writes;

@@ -21,7 +21,7 @@ mod publish;
 mod recovery;
 mod shared;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -81,6 +81,8 @@ struct State {
     by_entry: BTreeMap<Key, FileNumber>,
     /// The files of the host.
     by_file: HashMap<FileId, FileNumber>,
+    /// The files of the host that the call itself has changed in place, so that a change of them says nothing about somebody else.
+    changed_in_place: HashSet<FileId>,
     /// The files of the host that the call has open. Those that it has closed are removed now and then.
     open: HashMap<FileId, Weak<SharedFile>>,
     /// The number of open files at which closed ones are removed.
@@ -381,6 +383,11 @@ impl Writes {
         self.lock().has_new_directories = true;
     }
 
+    /// Notes that the call changes a file in place from now on.
+    pub(super) fn note_change_in_place(&self, shared: &SharedFile) {
+        self.lock().changed_in_place.insert(shared.id);
+    }
+
     /// Notes for the person that a file is changed in place.
     pub(super) fn note_in_place(&self, guest_path: &str, reason: &str) {
         let note = format!("`/{guest_path}` is changed in place: {reason}");
@@ -392,9 +399,16 @@ impl Writes {
     }
 
     /// Notes for the person that something is appended to a file, which happens in place.
-    pub(super) fn note_appending(&self, shared: &SharedFile) {
-        if let FilePlace::At(entry) = shared.place() {
-            self.note_in_place(&entry.guest_path, "something is appended to it");
+    pub(super) fn note_appending(&self, shared: &SharedFile, file: &File) {
+        let path = match shared.place() {
+            FilePlace::At(entry) => entry.guest_path,
+            FilePlace::Removed(path) => path,
+            FilePlace::Unknown => return,
+        };
+        // Nobody else sees a file without a name.
+        let metadata = file.metadata().map(Metadata::from_just_metadata);
+        if metadata.is_ok_and(|metadata| metadata.nlink() > 0) {
+            self.note_in_place(&path, "something is appended to it");
         }
     }
 

@@ -108,6 +108,9 @@ impl State {
         file.targets.retain(|target| target.key != from.key);
         file.targets.push(to.target(to.metadata.as_ref().map(Stamp::of)));
         self.by_entry.insert(to.key.clone(), number);
+        if let Some((moved, before)) = from.host_file().zip(from.metadata.as_ref()) {
+            self.stamp_again(moved, before);
+        }
         Ok(())
     }
 
@@ -116,7 +119,12 @@ impl State {
             let file = self.files.get(&number).ok_or(Errno::NOENT)?;
             file.check_same_mount(to)?;
         }
-        from.parent.rename(from.name(), &to.parent, to.name())?;
+        let is_hidden_name = from.host_file().is_some() && from.host_file() == to.host_file();
+        match is_hidden_name {
+            // A part hides that the file has this name already. The system would leave both names.
+            true => from.parent.remove_file(from.name())?,
+            false => from.parent.rename(from.name(), &to.parent, to.name())?,
+        }
         self.forget(to);
         let Some((file, before)) = from.host_file().zip(from.metadata.as_ref()) else {
             return Ok(());
@@ -199,10 +207,16 @@ impl State {
     /// Notes the times of a file again, which the call has changed by moving, linking or unlinking it. `before` is what it was before
     /// that: a change by somebody else stays visible.
     fn stamp_again(&mut self, file: FileId, before: &Metadata) {
-        let Some(written) = self.written_of(file) else { return };
-        for target in &mut written.targets {
-            if target.replaces == Some(Stamp::of(before))
-                && let Ok(parent) = target.open_parent()
+        // A file with several names may be replaced by other parts than its own.
+        let own = self.by_file.get(&file);
+        let is_concerned = |number: &FileNumber| before.nlink() > 1 || own == Some(number);
+        let files = self.files.iter_mut().filter(|(number, _)| is_concerned(number));
+        let old = Some(Stamp::of(before));
+        for target in files
+            .flat_map(|(_, file)| &mut file.targets)
+            .filter(|target| target.replaces == old)
+        {
+            if let Ok(parent) = target.open_parent()
                 && let Ok(Some(now)) = target.stamp_in(&parent)
                 && now.id == file
             {

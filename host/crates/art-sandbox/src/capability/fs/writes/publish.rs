@@ -127,6 +127,7 @@ impl State {
         let is_to_do = file.in_place && file.write.is_none() && file.failure().is_none();
         let target = file.targets.first().filter(|_| is_to_do)?;
         let started = InPlaceWrite::start(&file.folder, &file.part, target);
+        self.changed_in_place.extend(file.original);
         started.map_err(|failure| self.fail(number, failure)).ok()
     }
 
@@ -142,6 +143,7 @@ impl State {
         let mut places = Vec::new();
         for (number, file) in &mut self.files {
             file.store_in_place();
+            self.changed_in_place.extend(file.original.filter(|_| file.in_place));
             match file.failure() {
                 Some(failure) => failures.extend(file.targets.iter().map(|target| failure.describe(target))),
                 None if file.in_place => {
@@ -165,9 +167,14 @@ impl State {
                 *left == 0
             });
             let placed = change_directory(&mut directory, target, &mut failures)
-                .and_then(|parent| file.place(target, parent, is_last));
+                .and_then(|parent| file.place(target, parent, (is_last, &self.changed_in_place)));
             match placed {
-                Ok(()) => placed_files.push(*number),
+                Ok(()) => {
+                    placed_files.push(*number);
+                    // Another name of the replaced file may be replaced too.
+                    self.changed_in_place
+                        .extend(target.replaces.map(|replaced| replaced.id));
+                }
                 Err(failure) => failures.push(failure.describe(target)),
             }
         }
@@ -263,9 +270,19 @@ impl WrittenFile {
         Ok(())
     }
 
-    /// Puts the part, whose content is stored, at a target. It keeps its name in the folder unless this is the last one.
-    fn place(&self, target: &Target, parent: &Dir, is_last: bool) -> Result<(), Failure> {
-        if target.stamp_in(parent)? != target.replaces {
+    /// Puts the part, whose content is stored, at a target. It keeps its name in the folder unless this is the last one. The call
+    /// itself may have changed some of the replaced files.
+    fn place(
+        &self,
+        target: &Target,
+        parent: &Dir,
+        (is_last, changed_in_place): (bool, &HashSet<FileId>),
+    ) -> Result<(), Failure> {
+        let now = target.stamp_in(parent)?;
+        let own_change = now.map(|now| now.id).filter(|id| changed_in_place.contains(id));
+        let is_expected =
+            now == target.replaces || own_change.is_some() && own_change == target.replaces.map(|old| old.id);
+        if !is_expected {
             return Err(Failure::ChangedMeanwhile);
         }
         if let Some(mode) = self.mode {
