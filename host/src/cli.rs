@@ -178,7 +178,7 @@ fn cannot_be_an_option(argument: &str) -> bool {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Build the first-party tools, check the machine and answer a sample question
+    /// Check the machine, answer a sample question and build the first-party tools
     #[command(after_help = "Example:\n  cargo art quickstart")]
     Quickstart,
     /// Answer a question with tools
