@@ -1,19 +1,24 @@
 //! Builds the components for the tests, and generates constants with their paths. The components are the first-party plugins and
 //! the guests. The guests exist only for these tests.
 //!
-//! The guests and the first-party plugins are built into a separate target directory, because cargo holds a lock on the
-//! target directory of the build that runs this script.
+//! They are built as `art plugin build` does it, in the same target directory, so that `art quickstart` finds the plugins built.
+//! Cargo locks only the folder of a profile and a target, so it does not wait for the build that runs this script.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
 
+#[path = "../host/src/plugins/settings.rs"]
+mod settings;
+
+use settings::CARGO_SETTINGS;
+
 /// Compilation target of components that import only the interfaces of `wit/tool.wit`, the contract between host and tool.
 const TARGET_WITHOUT_WASI: &str = "wasm32-unknown-unknown";
 /// Compilation target of components that also import WASI.
 const TARGET_WITH_WASI: &str = "wasm32-wasip2";
-/// Profile of cargo for the components that the tests use.
-const PROFILE: &str = "guest";
+/// Profile of cargo for components, defined by [`CARGO_SETTINGS`].
+const PROFILE: &str = "tool";
 /// The only guest without WASI.
 const GUEST_WITHOUT_WASI: &str = "without_wasi";
 /// The sources of the components.
@@ -23,7 +28,7 @@ const SOURCES: [&str; 6] = [
     "wit",
     "plugins",
     "Cargo.toml",
-    ".cargo/config.toml",
+    "host/src/plugins/settings.rs",
 ];
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -44,14 +49,12 @@ fn main() -> Result<()> {
     let (with_wasi, without_wasi): (Vec<_>, Vec<_>) = plugins.iter().partition(|name| uses_wasi(&root, name));
     let builder = Builder {
         root: &root,
-        target_dir: &target_dir(&out)?,
+        target_dir: target_dir(&out)?,
     };
-    builder.build(TARGET_WITH_WASI, &["--examples", "--lib"], &with_wasi)?;
-    builder.build(
-        TARGET_WITHOUT_WASI,
-        &["--example", GUEST_WITHOUT_WASI, "--lib"],
-        &without_wasi,
-    )?;
+    builder.build_guests(TARGET_WITH_WASI, &["--examples"])?;
+    builder.build_guests(TARGET_WITHOUT_WASI, &["--example", GUEST_WITHOUT_WASI])?;
+    builder.build_plugins(TARGET_WITH_WASI, &with_wasi)?;
+    builder.build_plugins(TARGET_WITHOUT_WASI, &without_wasi)?;
     let constants = guest_constants(&guests, &builder) + &plugin_table(&plugins, &builder);
     fs::write(out.join("components.rs"), constants)?;
     Ok(())
@@ -103,11 +106,11 @@ fn ensure_target(target: &str) -> Result<()> {
     }
 }
 
-/// Returns the directory for the build of the components: `<target>/guests`, the same for every build that runs this script.
-fn target_dir(out: &Path) -> Result<PathBuf> {
+/// Returns the target directory of the build that runs this script.
+fn target_dir(out: &Path) -> Result<&Path> {
     // `<target>/<profile>/build/<package>/out`
     let target = out.ancestors().nth(4).ok_or("OUT_DIR is not where cargo puts it")?;
-    Ok(target.join("guests"))
+    Ok(target)
 }
 
 /// Builds components of the workspace `root` into `target_dir`.
@@ -117,20 +120,30 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds guests and plugins for one target, in one invocation of cargo. The options `selection` select the guests
-    /// (`--example`, `--examples`) and, if there are plugins, the libraries of the plugins (`--lib`).
-    fn build(&self, target: &str, selection: &[&str], plugins: &[&String]) -> Result<()> {
+    /// Builds those guests that the options `selection` select (`--example`, `--examples`).
+    fn build_guests(&self, target: &str, selection: &[&str]) -> Result<()> {
+        self.build(target, "guests", &[&["--package", "guests"], selection].concat())
+    }
+
+    /// Builds plugins, in one invocation of cargo as `art quickstart` does it: guests among them would add features to libraries.
+    fn build_plugins(&self, target: &str, plugins: &[&String]) -> Result<()> {
+        let packages = plugins.iter().flat_map(|name| ["--package", name.as_str()]);
+        let selection: Vec<_> = ["--lib"].into_iter().chain(packages).collect();
+        self.build(target, "plugins", &selection)
+    }
+
+    fn build(&self, target: &str, what: &str, selection: &[&str]) -> Result<()> {
         let mut cargo = Command::new(env::var("CARGO")?);
         cargo
-            .args(["build", "--target", target, "--profile", PROFILE, "--package", "guests"])
+            .args(["build", "--target", target, "--profile", PROFILE])
             .args(selection)
-            .args(plugins.iter().flat_map(|name| ["--package", name.as_str()]))
+            .args(CARGO_SETTINGS.iter().flat_map(|setting| ["--config", setting]))
             .arg("--target-dir")
             .arg(self.target_dir)
             .current_dir(self.root);
         clean_environment(&mut cargo);
         if !cargo.status()?.success() {
-            return Err(format!("the components of the tests do not build for `{target}`; see above").into());
+            return Err(format!("the {what} do not build for `{target}`; see above").into());
         }
         Ok(())
     }

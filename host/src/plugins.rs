@@ -5,5 +5,6 @@ mod cargo;
 pub mod examples;
 mod linking;
 pub mod new;
+mod settings;
 mod sources;
 pub mod target;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
 
@@ -31,6 +32,11 @@ struct Crate {
 impl Crate {
     /// Creates a crate with `art plugin new`. Its tool returns a greeting for the `name` that is passed to it.
     fn new(name: &str) -> Self {
+        let is_first_party = components::PLUGINS.iter().any(|(plugin, _)| *plugin == name);
+        assert!(
+            !is_first_party,
+            "it would replace the component of `{name}` in the target directory"
+        );
         let home = Home::empty();
         let parent = home.dir.path().to_str().unwrap().to_owned();
         let created = home.art(&["plugin", "new", name, "--path", &parent]);
@@ -109,9 +115,9 @@ fn add_package(folder: &Path, name: &str, settings: &str, dependencies: &str, so
     fs::write(folder.join("src/lib.rs"), source).unwrap();
 }
 
-/// Returns the target directory of all crates.
+/// Returns the target directory of the workspace, in which the libraries of a tool are built already.
 fn shared_target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("built-plugins")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("..")
 }
 
 #[test]

@@ -8,27 +8,11 @@ use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
+use super::settings::CARGO_SETTINGS;
 use super::target::Target;
 use crate::bounded_read;
 use crate::error::CommandError;
 use crate::render;
-
-/// Cargo settings for every component.
-///
-/// - `linker`: `wasm-component-ld` creates a component, not only a core module. It comes with rustc.
-/// - `rustflags`: `+simd128` uses SIMD instructions, which every host supports. The inline threshold is raised because every
-///   function call stores and checks the fuel counter. These flags are added to those of the crate's own configuration.
-/// - `profile.tool`: defines the profile `tool`, optimized code in which an overflow is a panic, and a panic is a trap.
-const CARGO_SETTINGS: [&str; 8] = [
-    r#"target.wasm32-unknown-unknown.linker="wasm-component-ld""#,
-    r#"target.wasm32-unknown-unknown.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=500"]"#,
-    r#"target.wasm32-wasip2.rustflags=["-Ctarget-feature=+simd128", "-Cllvm-args=-inline-threshold=500"]"#,
-    r#"profile.tool.inherits="release""#,
-    r#"profile.tool.lto="off""#,
-    r#"profile.tool.panic="abort""#,
-    "profile.tool.strip=true",
-    "profile.tool.overflow-checks=true",
-];
 
 /// Cargo settings for a component that is published: it costs about a fifth less fuel, and takes about three times as long to build.
 const RELEASE_SETTINGS: [&str; 2] = [r#"profile.tool.lto="fat""#, "profile.tool.codegen-units=1"];
@@ -212,21 +196,6 @@ impl Diagnostic {
 mod tests {
     use super::*;
     use std::io::Read;
-
-    #[test]
-    fn the_cargo_config_of_this_repository_has_the_target_settings_of_component_builds() {
-        let config = include_str!("../../../.cargo/config.toml")
-            .parse::<toml::Table>()
-            .unwrap();
-        let target_settings = CARGO_SETTINGS.iter().filter(|setting| setting.starts_with("target."));
-        let target_settings = target_settings
-            .copied()
-            .collect::<Vec<_>>()
-            .join("\n")
-            .parse::<toml::Table>()
-            .unwrap();
-        assert_eq!(config["target"], target_settings["target"]);
-    }
 
     #[test]
     fn components_of_dependencies_are_left_out() {

@@ -3,6 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
+#[path = "../../../../src/plugins/settings.rs"]
+mod settings;
+
+use settings::CARGO_SETTINGS;
+
 /// Input of the small call, which adds two numbers.
 pub(crate) const ADD_INPUT: &str = r#"{"op":"Add","a":20,"b":22}"#;
 
@@ -48,6 +53,7 @@ fn build_component(target: &str, selection: &[&str], file: &str) -> Vec<u8> {
     let built = Command::new(env!("CARGO"))
         .args(["build", "--quiet", "--profile", "tool"])
         .args(selection)
+        .args(CARGO_SETTINGS.iter().flat_map(|setting| ["--config", setting]))
         .args(["--target", target])
         .arg("--target-dir")
         .arg(&target_dir)
