@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::rc::Rc;
 
 use crate::class::Filler;
 use crate::data::WholeText;
@@ -13,15 +12,15 @@ use crate::words::{is_article, is_content_stem, is_question_word};
 
 /// Cost of a word or a slot that is left over. It exceeds the cost of any alignment that is accepted.
 const LEFT_OVER_COST: f64 = 100.0;
-/// Maximum cost of an alignment that is considered. It lets a refusal name up to three words that are left over.
-const MAX_CONSIDERED_COST: f64 = 3.5 * LEFT_OVER_COST;
+/// Maximum cost of an alignment that is considered for a refusal. It lets a refusal name up to three words that are left over.
+pub(crate) const MAX_CONSIDERED_COST: f64 = 3.5 * LEFT_OVER_COST;
 /// Cost of a content word that the question lacks. Also of one that only the question has, if the data or an example with the
 /// same template has it too. Also of a value unlike those of the examples, and of an earlier result in place of a whole text.
 const CONTENT_WORD_COST: f64 = 0.2;
 /// Cost of a word without content that the question lacks, of a phrase such as `please` in the question, or of a whole text.
 const MINOR_WORD_COST: f64 = 0.1;
 /// Maximum cost of an alignment that is accepted.
-const MAX_ACCEPTED_COST: f64 = 3.0;
+pub(crate) const MAX_ACCEPTED_COST: f64 = 3.0;
 
 /// What a step of an alignment means.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +65,7 @@ impl Step {
 #[derive(Debug, Default)]
 pub(crate) struct Alignment {
     pub(crate) cost: f64,
-    steps: Vec<Rc<Step>>,
+    steps: Vec<Step>,
 }
 
 impl Alignment {
@@ -112,7 +111,7 @@ fn match_item(pattern: &Pattern, item: &PatternItem, reading: &Reading, at: usiz
     let rest = reading.tokens_from(at);
     let Some(class) = &item.class else {
         let is_same_word = rest.first().is_some_and(|token| token.stem == item.stem_or_slot);
-        let is_match = is_same_word && !reading.names_data(at..at + 1);
+        let is_match = is_same_word && !reading.names_data(at);
         return Vec::from_iter(is_match.then(|| Step::new(Effect::Match, 1, at..at + 1, 0.0)));
     };
     let before = at.checked_sub(1).and_then(|before| reading.tokens.get(before));
@@ -123,7 +122,7 @@ fn match_item(pattern: &Pattern, item: &PatternItem, reading: &Reading, at: usiz
     }
     let is_example_word = |token: &Token| example_words.all.contains(&token.stem);
     let has_example_word = |length| rest.iter().take(length).any(is_example_word);
-    let fillers = class.fillers(rest, reading).into_iter();
+    let fillers = class.fillers(reading, at).into_iter();
     let accepted = fillers.filter(|filler| !filler.is_unknown || !has_example_word(filler.length));
     let fill = |filler: Filler| {
         let cost = if filler.is_unknown { CONTENT_WORD_COST } else { 0.0 };
@@ -135,14 +134,14 @@ fn match_item(pattern: &Pattern, item: &PatternItem, reading: &Reading, at: usiz
 
 /// Returns the step for a token of the question that the pattern lacks, or `None` at the end of the question.
 fn skip_token(pattern: &Pattern, reading: &Reading, at: usize) -> Option<Step> {
-    let (rest, has_text_slots) = (reading.tokens_from(at), !pattern.text_slots.is_empty());
-    let token = rest.first()?;
+    let has_text_slots = !pattern.text_slots.is_empty();
+    let token = reading.tokens.get(at)?;
     let is_named = |whole_text: &WholeText| whole_text.naming_stems.contains(token.word_stem());
     // If there is no earlier result, "it" means the attachment.
     let is_attachment = || reading.has_attachment() && token.stem == "it";
     let names_whole_text = || reading.whole_texts.iter().any(is_named) || is_attachment();
-    let names_data = reading.names_data(at..at + 1);
-    let (effect, length, cost) = match reading.earlier_reference_length(rest) {
+    let names_data = reading.names_data(at);
+    let (effect, length, cost) = match reading.earlier_reference_length(at) {
         _ if token.kind == TokenKind::Mark || is_article(token.word_stem()) => (Effect::Differ, 1, 0.0),
         _ if has_text_slots && token.may_be_whole_text() => (Effect::WholeText, 1, MINOR_WORD_COST),
         Some(length) if has_text_slots => (Effect::WholeText, length, CONTENT_WORD_COST),
@@ -163,30 +162,55 @@ fn drop_item(item: &PatternItem, at: usize) -> Step {
     Step::new(effect, 1, at..at, cost)
 }
 
-/// Returns the cheapest alignment: the shortest path from both beginnings to both ends that costs under [`MAX_CONSIDERED_COST`].
-pub(crate) fn align(pattern: &Pattern, reading: &Reading) -> Option<Alignment> {
+/// A position that a path of steps reaches: the cost of the path, and its last step with the position before it.
+struct Reached {
+    cost: f64,
+    last: Option<(Step, (usize, usize))>,
+}
+
+/// Returns the cheapest alignment: the shortest path from both beginnings to both ends that costs at most `max_cost`.
+pub(crate) fn align(pattern: &Pattern, reading: &Reading, max_cost: f64) -> Option<Alignment> {
     let end = (pattern.items.len(), reading.tokens.len());
-    let mut cheapest = BTreeMap::from([((0, 0), Alignment::default())]);
-    // No step leads back, so the cost of the first remaining position is final.
-    while let Some(((item, token), alignment)) = cheapest.pop_first() {
-        if (item, token) == end {
-            return Some(alignment);
+    let start = Reached { cost: 0.0, last: None };
+    // The positions that were reached, and those of them whose steps were taken. No step leads back, so the cost of the first
+    // position that remains is final.
+    let (mut remaining, mut done) = (BTreeMap::from([((0, 0), start)]), BTreeMap::new());
+    while let Some((position, reached)) = remaining.pop_first() {
+        if position == end {
+            return Some(alignment(reached, done));
         }
-        let next = pattern.items.get(item);
-        let phrase_length = reading.phrase_lengths.get(token).into_iter().flatten();
-        let phrase = phrase_length.map(|length| Step::new(Effect::Differ, 0, token..token + length, MINOR_WORD_COST));
-        let mut possible = next.map_or_else(Vec::new, |item| match_item(pattern, item, reading, token));
-        possible.extend(next.map(|item| drop_item(item, token)));
-        possible.extend(skip_token(pattern, reading, token));
-        possible.extend(phrase);
-        for step in possible {
-            let (after, cost) = ((item + step.item_count, step.tokens.end), alignment.cost + step.cost);
-            if cost < MAX_CONSIDERED_COST && cheapest.get(&after).is_none_or(|known| cost < known.cost) {
-                let mut steps = alignment.steps.clone();
-                steps.push(Rc::new(step));
-                cheapest.insert(after, Alignment { cost, steps });
+        let (item, token) = position;
+        for step in possible_steps(pattern, item, reading, token) {
+            let (after, cost) = ((item + step.item_count, step.tokens.end), reached.cost + step.cost);
+            if cost <= max_cost && remaining.get(&after).is_none_or(|known: &Reached| cost < known.cost) {
+                let last = Some((step, position));
+                remaining.insert(after, Reached { cost, last });
             }
         }
+        done.insert(position, reached);
     }
     None
+}
+
+/// Returns the path that led to `reached` over positions in `done`.
+fn alignment(reached: Reached, mut done: BTreeMap<(usize, usize), Reached>) -> Alignment {
+    let (cost, mut last, mut steps) = (reached.cost, reached.last, Vec::new());
+    while let Some((step, before)) = last {
+        steps.push(step);
+        last = done.remove(&before).and_then(|reached| reached.last);
+    }
+    steps.reverse();
+    Alignment { cost, steps }
+}
+
+/// Returns the steps that lead on from the item at `item` of the pattern and the token at `token` of the question.
+fn possible_steps(pattern: &Pattern, item: usize, reading: &Reading, token: usize) -> Vec<Step> {
+    let next = pattern.items.get(item);
+    let phrase_length = reading.phrase_lengths.get(token).into_iter().flatten();
+    let phrase = phrase_length.map(|length| Step::new(Effect::Differ, 0, token..token + length, MINOR_WORD_COST));
+    let mut possible = next.map_or_else(Vec::new, |item| match_item(pattern, item, reading, token));
+    possible.extend(next.map(|item| drop_item(item, token)));
+    possible.extend(skip_token(pattern, reading, token));
+    possible.extend(phrase);
+    possible
 }

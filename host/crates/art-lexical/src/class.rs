@@ -8,13 +8,11 @@ use serde_json::Value;
 use crate::data::{TextForms, TextsByStems, texts_by_stems};
 use crate::earlier::EARLIER_RESULT;
 use crate::reading::Reading;
-use crate::token::{Token, TokenKind, beginnings, token_stems, tokenise};
+use crate::token::{Token, TokenKind, beginnings, tokenise};
 use crate::words::{is_content_word, is_function_word};
 
 /// Maximum number of words in a value of an open slot, which accepts words that no example shows.
 const MAX_OPEN_WORDS: usize = 3;
-/// Maximum number of tokens in a name or another short text that is known.
-const MAX_NAME_TOKENS: usize = 6;
 
 /// Which words can fill a slot.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +38,8 @@ pub(crate) enum Class {
 pub(crate) struct ExampleValues {
     /// The values themselves, each with its stems as key.
     pub(crate) texts: TextsByStems,
+    /// Maximum number of words in a value that no example shows: as many as the longest shown value has.
+    max_open_words: usize,
     /// Kinds of tokens that follow each other in a value, with [`EDGE_KIND`] before the first and after the last one.
     kind_pairs: BTreeSet<(String, String)>,
     /// Whether any value has a number or a date. If not, the slot is *open*: it also accepts words that no example shows.
@@ -84,17 +84,23 @@ impl Class {
         }
     }
 
-    /// Returns every way to fill a slot of this class with tokens at the beginning of `tokens`.
-    pub(crate) fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
+    /// Returns every way to fill a slot of this class with the tokens of `reading` from `at` on.
+    pub(crate) fn fillers(&self, reading: &Reading, at: usize) -> Vec<Filler> {
+        let token = reading.tokens.get(at);
+        let whole_texts = &reading.whole_texts;
         match self {
-            Self::Number => Vec::from_iter(number_filler(tokens, reading)),
-            Self::Choice(choices) => name_fillers(tokens, [choices]),
-            Self::Key => name_fillers(tokens, reading.whole_texts.iter().map(|whole_text| &whole_text.keys)),
-            Self::Cell => name_fillers(tokens, reading.whole_texts.iter().map(|whole_text| &whole_text.cells)),
-            Self::PathOrUrl(known) => Vec::from_iter(tokens.first().and_then(|token| known.filler(token))),
-            Self::LikeExamples(values) => values.fillers(tokens, reading),
+            Self::Number => Vec::from_iter(number_filler(reading, at)),
+            Self::Choice(choices) => name_fillers(reading, at, |name| choices.get(name)),
+            Self::Key => name_fillers(reading, at, |name| {
+                whole_texts.iter().find_map(|text| text.keys.get(name))
+            }),
+            Self::Cell => name_fillers(reading, at, |name| {
+                whole_texts.iter().find_map(|text| text.cells.get(name))
+            }),
+            Self::PathOrUrl(known) => Vec::from_iter(token.and_then(|token| known.filler(token))),
+            Self::LikeExamples(values) => values.fillers(reading, at),
             Self::WholeText(_) => {
-                let text = tokens.iter().take(1).filter(|token| token.may_be_whole_text());
+                let text = token.filter(|token| token.may_be_whole_text()).into_iter();
                 text.map(|text| Filler::new(1, text.text.as_str(), false)).collect()
             }
         }
@@ -104,8 +110,11 @@ impl Class {
 impl ExampleValues {
     /// Learns from the values of a parameter; `has_quoted` tells whether an example has one of them in quotes.
     pub(crate) fn learn<'a>(values: impl Iterator<Item = &'a str> + Clone, has_quoted: bool) -> Self {
-        let mut learnt = Self::default();
-        (learnt.texts, learnt.has_quoted) = (texts_by_stems(values.clone()), has_quoted);
+        let mut learnt = Self {
+            has_quoted,
+            ..Self::default()
+        };
+        learnt.show(&texts_by_stems(values.clone()));
         for tokens in values.map(|value| tokenise(value, &[])) {
             learnt.has_numbers_or_dates |= tokens.iter().any(Token::is_number_or_date);
             let mut kinds = tokens.iter().map(value_kind).collect_vec();
@@ -118,22 +127,37 @@ impl ExampleValues {
         learnt
     }
 
-    fn fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
+    /// Returns what any word is like, without values of examples.
+    pub(crate) fn any_word() -> Self {
+        Self::learn(std::iter::empty(), false)
+    }
+
+    /// Sets the values that the examples show.
+    pub(crate) fn show(&mut self, texts: &TextsByStems) {
+        let lengths = texts.keys().map(|stems| stems.split(' ').count());
+        self.max_open_words = lengths.max().unwrap_or(1).min(MAX_OPEN_WORDS);
+        self.texts.clone_from(texts);
+    }
+
+    fn fillers(&self, reading: &Reading, at: usize) -> Vec<Filler> {
+        let tokens = reading.tokens_from(at);
         // An example may show a quoted "the" as a value, but without quotes it is a word of grammar.
         let is_content = |token: &Token| !is_function_word(token.word_stem());
         let has_content = |filler: &Filler| tokens.iter().take(filler.length).any(is_content);
-        let shown = name_fillers(tokens, [&self.texts]).into_iter().filter(has_content);
-        let composed = self.number_or_date_fillers(tokens, reading);
+        let shown = name_fillers(reading, at, |name| self.texts.get(name));
+        let shown = shown.into_iter().filter(has_content);
+        let composed = self.number_or_date_fillers(reading, at);
         shown.chain(composed).chain(self.open_fillers(tokens)).collect()
     }
 
-    /// Returns every value at the beginning of `tokens` that has a number or a date, if the kinds of any two neighbouring tokens
+    /// Returns every value that begins at `start` and has a number or a date, if the kinds of any two neighbouring tokens
     /// in it are also neighbours in a value of the examples. A reference to an earlier result counts as a number.
-    fn number_or_date_fillers(&self, tokens: &[Token], reading: &Reading) -> Vec<Filler> {
+    fn number_or_date_fillers(&self, reading: &Reading, start: usize) -> Vec<Filler> {
+        let tokens = reading.tokens_from(start);
         let (mut fillers, mut text, mut at, mut has_number_or_date) = (Vec::new(), String::new(), 0, false);
         let (mut kind_before, mut end_before) = (EDGE_KIND.to_owned(), usize::MAX);
         while let Some(rest @ [token, ..]) = tokens.get(at..) {
-            let reference = reading.earlier_reference_length(rest);
+            let reference = reading.earlier_reference_length(start + at);
             let reference = reference.map(|length| (length, NUMBER_KIND.to_owned(), EARLIER_RESULT));
             let (length, kind, written) = reference.unwrap_or_else(|| (1, value_kind(token), &token.text));
             let kind_in_value = if at == 0 { first_value_kind(&kind) } else { kind.clone() };
@@ -157,10 +181,9 @@ impl ExampleValues {
 
     /// Returns values that need no example: a quoted text, or content words, at most as many as the longest shown value has.
     fn open_fillers(&self, tokens: &[Token]) -> Vec<Filler> {
-        let lengths = self.texts.keys().map(|stems| stems.split(' ').count());
-        let longest = lengths.max().unwrap_or(1).min(MAX_OPEN_WORDS);
         let is_open = !self.has_numbers_or_dates;
-        let words = beginnings(tokens, longest).filter(|words| is_open && words.iter().all(is_content_word));
+        let max_words = if is_open { self.max_open_words } else { 0 };
+        let words = beginnings(tokens, max_words).filter(|words| words.iter().all(is_content_word));
         let unquoted = words.map(|words| Filler::new(words.len(), words.iter().map(|word| &word.text).join(" "), true));
         let is_accepted = |token: &&Token| token.kind == TokenKind::Quoted && (self.has_quoted || is_open);
         let quoted = tokens.first().filter(is_accepted);
@@ -189,13 +212,14 @@ fn first_value_kind(kind: &str) -> String {
     }
 }
 
-/// Returns the number at the beginning of `tokens`, or the earlier result to which they refer, as a value.
-fn number_filler(tokens: &[Token], reading: &Reading) -> Option<Filler> {
+/// Returns the number at `at`, or the earlier result to which the words there refer, as a value.
+fn number_filler(reading: &Reading, at: usize) -> Option<Filler> {
+    let tokens = reading.tokens_from(at);
     let is_sign = |token: &Token| matches!(token.text.as_str(), "-" | "−");
     let sign_count = usize::from(tokens.first().is_some_and(is_sign));
     let token = tokens.get(sign_count)?;
     if token.kind != TokenKind::Number {
-        let length = reading.earlier_reference_length(tokens)?;
+        let length = reading.earlier_reference_length(at)?;
         return Some(Filler::new(length, EARLIER_RESULT, false));
     }
     let text = format!("{}{}", if sign_count > 0 { "-" } else { "" }, token.text);
@@ -209,15 +233,12 @@ fn number_filler(tokens: &[Token], reading: &Reading) -> Option<Filler> {
     Some(Filler::new(1 + sign_count, value, false))
 }
 
-/// Returns the `known` names and other short texts at the beginning of `tokens`, the longest first.
-fn name_fillers<'a>(tokens: &[Token], known: impl IntoIterator<Item = &'a TextsByStems>) -> Vec<Filler> {
-    let known: Vec<&TextsByStems> = known.into_iter().collect();
-    let filler = |words: &[Token]| {
-        let stems = token_stems(words).to_lowercase();
-        let name = known.iter().find_map(|names| names.get(&stems))?;
-        Some(Filler::new(words.len(), name.as_str(), false))
-    };
-    beginnings(tokens, MAX_NAME_TOKENS).filter_map(filler).collect()
+/// Returns the names and other short texts at `at` that `known` knows, the longest first.
+fn name_fillers<'a>(reading: &Reading, at: usize, known: impl Fn(&str) -> Option<&'a String>) -> Vec<Filler> {
+    let names = reading.names_at(at);
+    names
+        .filter_map(|(length, name)| Some(Filler::new(length, known(name)?.as_str(), false)))
+        .collect()
 }
 
 /// The paths or the addresses that the examples give a parameter.

@@ -52,11 +52,8 @@ impl Example {
         let (mut leaves, input) = (Vec::new(), example.input.clone());
         collect_leaves(&input, &tool.input_schema, "", &mut leaves);
         let whole_texts = leaves.iter().map(|leaf| WholeText::of_value(&leaf.value));
-        let reading = Reading {
-            tokens: tokenise(text, &[]),
-            whole_texts: whole_texts.filter(|text| text.form != TextForm::Prose).collect(),
-            ..Reading::default()
-        };
+        let whole_texts = whole_texts.filter(|text| text.form != TextForm::Prose).collect();
+        let reading = Reading::new(tokenise(text, &[]), whole_texts, false);
         let parameter_names = leaves.iter().map(|leaf| &leaf.parameter).sorted().dedup().join("\n");
         let has_few_leaves = leaves.len() <= MAX_LEAVES;
         has_few_leaves.then_some(Self {
@@ -119,7 +116,7 @@ pub(crate) fn learn_classes(examples: &[Example]) -> ClassesByParameter {
     // Parameters of the class `LikeExamples` without numbers or dates accept each other's words, as two units or time zones do.
     let mut open = classes.values_mut().filter_map(Class::as_open).collect_vec();
     let all_shown: TextsByStems = open.iter().flat_map(|values| values.texts.clone()).collect();
-    open.iter_mut().for_each(|values| values.texts.clone_from(&all_shown));
+    open.iter_mut().for_each(|values| values.show(&all_shown));
     let classes = classes.into_iter();
     classes.map(|(name, class)| (name, Arc::new(class))).collect()
 }

@@ -9,7 +9,7 @@ use art_core::text::truncate;
 use itertools::Itertools;
 use serde_json::{Value, json};
 
-use crate::align::{Alignment, Effect, align};
+use crate::align::{Alignment, Effect, MAX_ACCEPTED_COST, MAX_CONSIDERED_COST, align};
 use crate::catalog::Catalog;
 use crate::data::{ATTACHMENT_PREFIX, TextForm, WholeText, accepts};
 use crate::earlier::{EARLIER_RESULT, EarlierPlace, main_output_pointer};
@@ -37,6 +37,17 @@ pub(crate) struct Call {
     pub(crate) main_output: Option<String>,
 }
 
+/// Why there is no call for a part of a question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Refusal {
+    /// The question can be split in too many ways.
+    TooManyParts,
+    /// Patterns for different calls are equally near.
+    Ambiguous,
+    /// No pattern accounts for everything in the text.
+    NotUnderstood,
+}
+
 /// Finds calls with the examples of a set of tools and the attachments of a question.
 #[derive(Clone, Debug)]
 pub(crate) struct Finder<'a> {
@@ -50,38 +61,59 @@ pub(crate) struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Returns the call that `text` asks for. If no pattern accounts for everything in the text, or patterns for different calls
-    /// are equally near, it fails with a sentence that says why and shows what can be asked.
-    pub(crate) fn find_call(&self, text: &str) -> Result<Call, String> {
+    /// Returns the call that `text` asks for. Fails if no pattern accounts for everything in the text, or if patterns for
+    /// different calls are equally near.
+    pub(crate) fn find_call(&self, text: &str) -> Result<Call, Refusal> {
         let Some(remaining) = self.remaining_texts.get().checked_sub(1) else {
-            return Err(self.refusal(text, "the question has too many parts; ask for less at a time"));
+            return Err(Refusal::TooManyParts);
         };
         self.remaining_texts.set(remaining);
-        let (mut calls, mut nearest_failure) = (Vec::new(), (f64::INFINITY, NO_EXAMPLE.to_owned()));
-        for reading in readings(text, self.files, self.earlier_place.is_some()) {
-            for pattern in &self.catalog.patterns {
-                match self.match_pattern(&reading, pattern) {
-                    Ok(call) => calls.push(call),
-                    Err(failure) if failure.0 < nearest_failure.0 => nearest_failure = failure,
-                    Err(_) => {}
-                }
-            }
-        }
+        let readings = readings(text, self.files, self.earlier_place.is_some());
+        let pairs = readings.iter().cartesian_product(&self.catalog.patterns);
+        // Looking for the cheapest of the bad alignments would take most of the time.
+        let matched = pairs.map(|(reading, pattern)| self.match_pattern(reading, pattern, MAX_ACCEPTED_COST));
+        let mut calls = matched.flatten().collect_vec();
         let cheapest = calls.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
         // A question with exactly the words of an example asks for the same as that example, even if other examples are near.
         let difference = if cheapest > 0.0 { MAX_NEAR_DIFFERENCE } else { 0.0 };
         calls.retain(|(cost, _)| *cost <= cheapest + difference);
         match calls.as_slice() {
-            [] => Err(self.refusal(text, &nearest_failure.1)),
+            [] => Err(Refusal::NotUnderstood),
             [(_, first), others @ ..] if others.iter().all(|(_, other)| first == other) => Ok(first.clone()),
-            _ => Err(self.refusal(text, "it can be read in two ways")),
+            _ => Err(Refusal::Ambiguous),
         }
     }
 
-    /// Returns the cost of the alignment of a text with `pattern`, and the call. If there is no call, fails with cost and reason.
-    fn match_pattern(&self, reading: &Reading, pattern: &Pattern) -> Result<(f64, Call), (f64, String)> {
+    /// Returns a sentence that says why there is no call for `text`, and what can be asked.
+    pub(crate) fn explain(&self, text: &str, refusal: Refusal) -> String {
+        let part = truncate(&text.split_whitespace().join(" "), 200);
+        let reason = match refusal {
+            Refusal::TooManyParts => "the question has too many parts; ask for less at a time".to_owned(),
+            Refusal::Ambiguous => "it can be read in two ways".to_owned(),
+            Refusal::NotUnderstood => self.reason_of_nearest(text),
+        };
+        let nearest = self.catalog.nearest_questions(text, 3);
+        let examples = nearest.iter().map(|question| format!("\"{question}\"")).join(" or ");
+        let hint = if examples.is_empty() { "" } else { " Ask for example: " };
+        format!("{REFUSAL_START} \"{part}\": {reason}.{hint}{examples}")
+    }
+
+    /// Returns why the nearest pattern does not fit `text`.
+    fn reason_of_nearest(&self, text: &str) -> String {
+        let readings = readings(text, self.files, self.earlier_place.is_some());
+        let pairs = readings.iter().cartesian_product(&self.catalog.patterns);
+        let failures =
+            pairs.filter_map(|(reading, pattern)| self.match_pattern(reading, pattern, MAX_CONSIDERED_COST).err());
+        // Of equally near patterns, the first one counts.
+        let nearest = failures.min_by(|(one, _), (other, _)| one.total_cmp(other));
+        nearest.map_or_else(|| NO_EXAMPLE.to_owned(), |(_, reason)| reason)
+    }
+
+    /// Returns the cost of the alignment of a text with `pattern`, and the call. If there is no call, or if the alignment costs
+    /// more than `max_cost`, fails with cost and reason.
+    fn match_pattern(&self, reading: &Reading, pattern: &Pattern, max_cost: f64) -> Result<(f64, Call), (f64, String)> {
         let no_example = || (f64::INFINITY, NO_EXAMPLE.to_owned());
-        let alignment = align(pattern, reading).ok_or_else(no_example)?;
+        let alignment = align(pattern, reading, max_cost).ok_or_else(no_example)?;
         let refuse = |reason: &str| (alignment.cost, reason.to_owned());
         if !alignment.is_acceptable(pattern, reading) {
             let words = alignment.first_tokens(Effect::LeaveOver, reading);
@@ -127,14 +159,6 @@ impl Finder<'_> {
             (None, Some(earlier)) if text.contains(EARLIER_RESULT) => earlier.insert_into(text, earlier_as_text),
             _ => text.into(),
         }
-    }
-
-    fn refusal(&self, text: &str, reason: &str) -> String {
-        let part = truncate(&text.split_whitespace().join(" "), 200);
-        let nearest = self.catalog.nearest_questions(text, 3);
-        let examples = nearest.iter().map(|question| format!("\"{question}\"")).join(" or ");
-        let hint = if examples.is_empty() { "" } else { " Ask for example: " };
-        format!("{REFUSAL_START} \"{part}\": {reason}.{hint}{examples}")
     }
 }
 

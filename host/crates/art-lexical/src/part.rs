@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::earlier::EarlierPlace;
-use crate::find::{Call, Finder};
+use crate::find::{Call, Finder, Refusal};
 use crate::token::{Token, tokenise};
 
 /// Maximum number of parts of one question.
@@ -15,14 +15,23 @@ pub(crate) const MAX_PARTS: usize = 12;
 /// Matches what is between two parts. Never `None`, because the regular expression is fixed and valid.
 static BETWEEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"[.?!;]\s+|,?(?: and)? then |,? and ").ok());
 
-/// A part of a question, and the call that it asks for or the reason for a refusal.
-pub(crate) type Part = (String, Result<Call, String>);
+/// A part of a question, and what it asks for.
+pub(crate) struct Part<'a> {
+    pub(crate) text: String,
+    pub(crate) call: Result<Call, Refusal>,
+    /// What looked for the call, so that it can explain why there is none.
+    pub(crate) finder: Finder<'a>,
+}
 
 /// Splits a text into at most `max_parts` parts, unless it asks for one call as a whole. It is split after its first sentence
 /// if any part then asks for a call. A single sentence is split at the first connective between parts that all ask for a call.
-pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) -> Vec<Part> {
-    let (text, is_call) = (text.trim(), |part: &Part| part.1.is_ok());
-    let undivided = (text.to_owned(), finder.find_call(text));
+pub(crate) fn split_question<'a>(finder: &Finder<'a>, text: &str, max_parts: usize) -> Vec<Part<'a>> {
+    let (text, is_call) = (text.trim(), |part: &Part<'_>| part.call.is_ok());
+    let undivided = Part {
+        text: text.to_owned(),
+        call: finder.find_call(text),
+        finder: finder.clone(),
+    };
     if is_call(&undivided) || max_parts < 2 {
         return vec![undivided];
     }
@@ -45,9 +54,9 @@ pub(crate) fn split_question(finder: &Finder<'_>, text: &str, max_parts: usize) 
 }
 
 /// Returns the finder for the text that follows `parts`.
-fn finder_after<'a>(finder: &Finder<'a>, parts: &[Part]) -> Finder<'a> {
+fn finder_after<'a>(finder: &Finder<'a>, parts: &[Part<'a>]) -> Finder<'a> {
     let mut next = finder.clone();
-    for call in parts.iter().filter_map(|(_, call)| call.as_ref().ok()) {
+    for call in parts.iter().filter_map(|part| part.call.as_ref().ok()) {
         let step_id = call.step_id.clone();
         next.earlier_place = call.main_output.clone().map(|path| EarlierPlace { step_id, path });
         next.step_number += 1;

@@ -52,17 +52,22 @@ pub(crate) struct PatternItem {
     pub(crate) stem_or_slot: String,
     /// Which words can fill the slot; `None` for a word.
     pub(crate) class: Option<Arc<Class>>,
+    /// Whether it is a word with content.
+    has_content: bool,
 }
 
 impl PatternItem {
     fn new(stem_or_slot: &str, class: Option<Arc<Class>>) -> Self {
-        let stem_or_slot = stem_or_slot.to_owned();
-        Self { stem_or_slot, class }
+        Self {
+            has_content: class.is_none() && is_content_stem(stem_or_slot),
+            stem_or_slot: stem_or_slot.to_owned(),
+            class,
+        }
     }
 
     /// Returns the stem of a word with content, or `None` for any other item.
     pub(crate) fn content_word(&self) -> Option<&String> {
-        Some(&self.stem_or_slot).filter(|word| self.class.is_none() && is_content_stem(word))
+        Some(&self.stem_or_slot).filter(|_| self.has_content)
     }
 }
 
@@ -175,7 +180,7 @@ fn pattern_of(tool_index: usize, example: &Example, all: &[Example], classes: &C
 /// word strawberry"), for a number in a cell any number, and for a choice only the values in examples with the same parameters.
 fn candidate_classes(class: &Arc<Class>, example: &Example, leaf: &Leaf, examples: &[Example]) -> Vec<Arc<Class>> {
     // Without values, the slot accepts one word or a quoted text.
-    let open_slot = || Arc::new(Class::LikeExamples(ExampleValues::default()));
+    let open_slot = || Arc::new(Class::LikeExamples(ExampleValues::any_word()));
     match class.as_ref() {
         Class::WholeText(_) => vec![Arc::clone(class), open_slot()],
         // The columns of a file that is only named by its path are unknown.
@@ -206,7 +211,7 @@ fn find_value(example: &Example, leaf: &Leaf, class: &Class, taken: &[Range<usiz
     let tokens = &example.reading.tokens;
     let is_free = |range: &Range<usize>| taken.iter().all(|one| one.end <= range.start || range.end <= one.start);
     (0..tokens.len()).find_map(|at| {
-        let fillers = class.fillers(tokens.get(at..)?, &example.reading).into_iter();
+        let fillers = class.fillers(&example.reading, at).into_iter();
         let same = fillers.filter(|one| is_same(&one.value, &leaf.value));
         same.map(|one| at..at + one.length).find(is_free)
     })

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::catalog::Catalog;
 use crate::earlier::EarlierPlace;
 use crate::find::{Finder, MAX_TRIED_TEXTS};
-use crate::part::{MAX_PARTS, split_question};
+use crate::part::{MAX_PARTS, Part, split_question};
 
 /// Maximum length of a question, in characters. The host refuses longer ones.
 const MAX_QUERY_CHARS: usize = 8_000;
@@ -29,14 +29,14 @@ pub(crate) fn reply(task: &PlanTask, catalog: &Catalog) -> String {
         remaining_texts: Rc::new(Cell::new(MAX_TRIED_TEXTS)),
     };
     let (mut sentences, mut steps) = (Vec::new(), Vec::new());
-    for (text, call) in split_question(&finder, query, MAX_PARTS) {
+    for Part { text, call, finder } in split_question(&finder, query, MAX_PARTS) {
         match call {
             Ok(call) => {
                 sentences.push(format!("Call `{}` for \"{text}\".", call.tool));
                 let tool_call = json!({"toolName": call.tool, "arguments": call.arguments});
                 steps.push(json!({"id": call.step_id, "description": text, "toolCalls": [tool_call]}));
             }
-            Err(refusal) => sentences.push(refusal),
+            Err(refusal) => sentences.push(finder.explain(&text, refusal)),
         }
     }
     let line = query.lines().next().unwrap_or_default().trim();

@@ -1,16 +1,16 @@
 //! Reads a part of a question: its tokens, and the whole texts that a call can pass along.
 
-use std::ops::Range;
-
 use art_core::task::TaskFile;
 use itertools::Itertools;
 
 use crate::data::WholeText;
-use crate::token::{Token, TokenKind, tokenise};
+use crate::token::{Token, TokenKind, beginnings, token_stems, tokenise};
 use crate::words::{phrase_length, reference_length};
 
 /// Maximum number of tokens in a part of a question.
 const MAX_TOKENS: usize = 120;
+/// Maximum number of tokens in a name or another short text that is known.
+const MAX_NAME_TOKENS: usize = 6;
 
 /// A part of a question, or the question of an example, as the model reads it.
 #[derive(Clone, Debug, Default)]
@@ -20,11 +20,40 @@ pub(crate) struct Reading {
     pub(crate) whole_texts: Vec<WholeText>,
     /// For each token, the length of a phrase such as `please` or `i want to see` that begins with it and names no data, if any.
     pub(crate) phrase_lengths: Vec<Option<usize>>,
-    /// Whether there is an earlier result that words can refer to.
-    pub(crate) has_earlier_result: bool,
+    /// One for each token.
+    places: Vec<Place>,
+}
+
+/// What stands at a token. It is found once, because every pattern asks for it.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    names_data: bool,
+    earlier_reference_length: Option<usize>,
+    /// The texts that may be a name, each as a key of [`TextsByStems`](crate::data::TextsByStems), the longest first.
+    names: Vec<String>,
 }
 
 impl Reading {
+    /// Reads `tokens`, in which words can refer to an earlier result if there is one. Finds no phrases of conversation.
+    pub(crate) fn new(tokens: Vec<Token>, whole_texts: Vec<WholeText>, has_earlier_result: bool) -> Self {
+        let mut reading = Self {
+            tokens,
+            whole_texts,
+            ..Self::default()
+        };
+        let place_at = |at| {
+            let rest = reading.tokens_from(at);
+            let names = beginnings(rest, MAX_NAME_TOKENS).map(|words| token_stems(words).to_lowercase());
+            Place {
+                names_data: rest.first().is_some_and(|token| reading.is_data_name(token)),
+                earlier_reference_length: reference_length(rest).filter(|_| has_earlier_result),
+                names: names.collect(),
+            }
+        };
+        reading.places = (0..reading.tokens.len()).map(place_at).collect();
+        reading
+    }
+
     pub(crate) fn has_attachment(&self) -> bool {
         self.whole_texts.iter().any(|data| data.is_attachment)
     }
@@ -33,18 +62,28 @@ impl Reading {
         self.tokens.get(at..).unwrap_or_default()
     }
 
-    /// Returns whether a token at `positions` names a column or key, or is a cell with a capital, so that `ON` is no preposition.
-    pub(crate) fn names_data(&self, positions: Range<usize>) -> bool {
-        let tokens = self.tokens.get(positions).unwrap_or_default();
-        let is_capital = |token: &Token| token.text.starts_with(char::is_uppercase);
-        let is_cell = |token, data: &WholeText| is_capital(token) && data.cells.get(&token.stem) == Some(&token.text);
-        let mut pairs = tokens.iter().cartesian_product(&self.whole_texts);
-        pairs.any(|(token, data)| data.keys.contains_key(&token.stem) || is_cell(token, data))
+    /// Returns whether the token at `at` names a column or key, or is a cell with a capital, so that `ON` is no preposition.
+    pub(crate) fn names_data(&self, at: usize) -> bool {
+        self.places.get(at).is_some_and(|place| place.names_data)
     }
 
-    /// Returns how many tokens at the beginning of `tokens` refer to an earlier result, or `None` if they refer to none.
-    pub(crate) fn earlier_reference_length(&self, tokens: &[Token]) -> Option<usize> {
-        reference_length(tokens).filter(|_| self.has_earlier_result)
+    fn is_data_name(&self, token: &Token) -> bool {
+        let is_capital = token.text.starts_with(char::is_uppercase);
+        let is_cell = |data: &WholeText| is_capital && data.cells.get(&token.stem) == Some(&token.text);
+        let mut whole_texts = self.whole_texts.iter();
+        whole_texts.any(|data| data.keys.contains_key(&token.stem) || is_cell(data))
+    }
+
+    /// Returns how many tokens from `at` on refer to an earlier result, or `None` if they refer to none.
+    pub(crate) fn earlier_reference_length(&self, at: usize) -> Option<usize> {
+        self.places.get(at)?.earlier_reference_length
+    }
+
+    /// Returns the lengths of the short texts that begin at `at`, in tokens, each with its key in
+    /// [`TextsByStems`](crate::data::TextsByStems), the longest first.
+    pub(crate) fn names_at(&self, at: usize) -> impl Iterator<Item = (usize, &String)> {
+        let names = self.places.get(at).map_or(&[][..], |place| &place.names);
+        (1..=names.len()).rev().zip(names)
     }
 }
 
@@ -65,11 +104,10 @@ pub(crate) fn readings(text: &str, files: &[TaskFile], has_earlier_result: bool)
         let in_question = in_question.map(|token| WholeText::of_value(&token.text.as_str().into()));
         let attachments = files.iter().filter_map(WholeText::of_file);
         let whole_texts = attachments.chain(in_question).collect();
-        let mut reading = Reading::default();
-        (reading.tokens, reading.whole_texts, reading.has_earlier_result) = (tokens, whole_texts, has_earlier_result);
+        let mut reading = Reading::new(tokens, whole_texts, has_earlier_result);
         let phrase_length_at = |at| {
             let length = phrase_length(reading.tokens_from(at), reading.has_attachment());
-            length.filter(|length| !reading.names_data(at..at + length))
+            length.filter(|length| !(at..at + length).any(|at| reading.names_data(at)))
         };
         reading.phrase_lengths = (0..reading.tokens.len()).map(phrase_length_at).collect();
         reading

@@ -14,8 +14,6 @@ static DOCUMENT_NOUNS: LazyLock<BTreeSet<String>> = LazyLock::new(|| stems_of_li
 
 /// Maximum number of words in a phrase of conversation.
 const MAX_PHRASE_WORDS: usize = 7;
-/// Words that refer to an earlier result, separated by `|`.
-const REFERRING_WORDS: &str = "the result|the answer|that result|this result|result|that|it|this";
 
 fn stems_of_lines(lines: &str) -> BTreeSet<String> {
     lines.lines().map(|line| token_stems(&tokenise(line, &[]))).collect()
@@ -28,8 +26,10 @@ pub(crate) fn is_function_word(stem: &str) -> bool {
 
 /// Returns whether a word with that stem (`mani` is "many") is a question word, which asks for something only with other words.
 pub(crate) fn is_question_word(stem: &str) -> bool {
-    let mut words = "how|mani|much|what|which|who|when|where".split('|');
-    words.any(|word| word == stem)
+    matches!(
+        stem,
+        "how" | "mani" | "much" | "what" | "which" | "who" | "when" | "where"
+    )
 }
 
 /// Returns whether a word with that stem has content. Nouns for a text and words that refer to a result have none.
@@ -49,8 +49,12 @@ pub(crate) fn phrase_length(tokens: &[Token], has_attachment: bool) -> Option<us
     Some(beginnings(tokens, MAX_PHRASE_WORDS).find(is_phrase)?.len())
 }
 
+/// Returns whether words with these stems refer to an earlier result.
 fn is_reference(words: &str) -> bool {
-    REFERRING_WORDS.split('|').any(|one| one == words)
+    matches!(
+        words,
+        "the result" | "the answer" | "that result" | "this result" | "result" | "that" | "it" | "this"
+    )
 }
 
 pub(crate) fn is_content_word(token: &Token) -> bool {
