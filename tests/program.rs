@@ -46,7 +46,8 @@ pub(crate) fn art(home: &Path) -> Command {
     command
 }
 
-fn shared_cache() -> PathBuf {
+/// Returns the folder with what all tests keep between runs.
+pub(crate) fn shared_cache() -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli-cache");
     fs::create_dir_all(&path).unwrap();
     path

@@ -1,7 +1,7 @@
 //! Helpers of the tests: the paths of components, a shared sandbox, and calls of tools.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -13,6 +13,8 @@ use art_sandbox::{LoadError, Plugin, Sandbox, SandboxConfig};
 use art_tools::executor::{CheckedCall, ToolExecutor};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use crate::program::shared_cache;
 
 /// The paths of the first-party plugins and of the guests. A guest is a component built for these tests. The build fails if there
 /// is a guest that no test uses.
@@ -31,14 +33,18 @@ pub(crate) fn sandbox() -> &'static Sandbox {
     SANDBOX.get_or_init(|| new_sandbox(asks_for_instance_pool))
 }
 
+/// Returns the compiled code that all tests share, whether they run the program or call the library.
+pub(crate) fn shared_code() -> PathBuf {
+    shared_cache().join("code")
+}
+
 /// Returns a sandbox with two workers, which shares the cache with all other sandboxes of this function.
 /// `asks_for_instance_pool` is whether its instances come from a pool, if the host can reserve one.
 pub(crate) fn new_sandbox(asks_for_instance_pool: bool) -> Sandbox {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code");
     let config = SandboxConfig {
         workers: 2,
         pooling: asks_for_instance_pool,
-        cache: Some(cache),
+        cache: Some(shared_code()),
         ..SandboxConfig::default()
     };
     Sandbox::new(&config).expect("the sandbox starts")

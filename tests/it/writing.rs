@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::granted::{GrantedFolder, load_files_tool, writable_folder};
-use crate::harness::{components, output, tool_call};
+use crate::harness::{components, output, shared_code, tool_call};
 use crate::home::Home;
 use crate::small_disk::SmallDisk;
 
@@ -400,7 +400,7 @@ fn staged_folder_with_huge_file() -> GrantedFolder {
         .unwrap();
     let sandbox = Sandbox::new(&SandboxConfig {
         workers: 1,
-        cache: Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("code")),
+        cache: Some(shared_code()),
         staging: Some(folder.join("staging")),
         ..SandboxConfig::default()
     });
