@@ -22,11 +22,29 @@ const MAX_BODY_BYTES: usize = 2 << 20;
 #[derive(Debug)]
 pub(crate) struct Transport {
     limits: EngineLimits,
-    /// Client for other machines, through the proxy of the environment. Created by the first call, because reading the
-    /// certificates of the system is slow.
-    remote: OnceLock<Client>,
-    /// Client for this machine, without a proxy, so that plain HTTP does not leave the machine.
-    loopback: OnceLock<Client>,
+    /// Client for each kind of [`Server`]. Created by the first call, because reading the certificates of the system is slow.
+    clients: [OnceLock<Client>; 3],
+}
+
+/// Where a request goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Server {
+    /// Another machine, through the proxy of the environment.
+    Remote,
+    /// This machine with TLS, without a proxy.
+    Loopback,
+    /// This machine without TLS, for which no certificates are read, and without a proxy, so that nothing leaves the machine.
+    PlainLoopback,
+}
+
+impl Server {
+    fn of(url: &Url) -> Self {
+        match (is_loopback(url), url.scheme()) {
+            (true, "http") => Self::PlainLoopback,
+            (true, _) => Self::Loopback,
+            (false, _) => Self::Remote,
+        }
+    }
 }
 
 /// An HTTP request to a provider.
@@ -63,8 +81,7 @@ impl Transport {
     pub(crate) const fn new(limits: EngineLimits) -> Self {
         Self {
             limits,
-            remote: OnceLock::new(),
-            loopback: OnceLock::new(),
+            clients: [const { OnceLock::new() }; 3],
         }
     }
 
@@ -81,7 +98,7 @@ impl Transport {
         let answer_by = request.answer_by.filter(|_| !request.only_total_timeout);
         let remaining = answer_by.map_or(total, |answer_by| answer_by.saturating_duration_since(started));
         let header_timeout = duration_from_ms(limits.header_timeout_ms).min(total).min(remaining);
-        let client = self.client(is_loopback(&request.url))?;
+        let client = self.client(Server::of(&request.url))?;
         let builder = client
             .request(request.method, request.url)
             .headers(request.headers)
@@ -101,28 +118,41 @@ impl Transport {
         })
     }
 
-    /// Returns the client for this machine if `loopback` is set, else the one for other machines.
-    fn client(&self, loopback: bool) -> Result<&Client, ModelError> {
-        let cell = if loopback { &self.loopback } else { &self.remote };
+    fn client(&self, server: Server) -> Result<&Client, ModelError> {
+        let [remote, loopback, plain_loopback] = &self.clients;
+        let cell = match server {
+            Server::Remote => remote,
+            Server::Loopback => loopback,
+            Server::PlainLoopback => plain_loopback,
+        };
         if let Some(client) = cell.get() {
             return Ok(client);
         }
         // Two threads may create a client at the same time. The first client is kept.
-        let client = self.build_client(loopback)?;
+        let client = self.build_client(server)?;
         Ok(cell.get_or_init(|| client))
     }
 
     #[expect(clippy::disallowed_methods, reason = "this module creates the HTTP clients")]
-    fn build_client(&self, loopback: bool) -> Result<Client, ModelError> {
+    fn build_client(&self, server: Server) -> Result<Client, ModelError> {
+        let tls = match server {
+            Server::Remote => tls::config(false)?,
+            Server::Loopback => tls::config(true)?,
+            Server::PlainLoopback => tls::without_certificates()?,
+        };
         let builder = Client::builder()
-            .tls_backend_preconfigured(tls::config(loopback)?)
+            .tls_backend_preconfigured(tls)
             .user_agent(concat!("art/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
             .referer(false)
             .retry(reqwest::retry::never())
             .connect_timeout(duration_from_ms(self.limits.connect_timeout_ms))
             .pool_idle_timeout(duration_from_ms(self.limits.connection_idle_ms));
-        let builder = if loopback { builder.no_proxy() } else { builder };
+        let builder = if server == Server::Remote {
+            builder
+        } else {
+            builder.no_proxy()
+        };
         builder.build().map_err(|cause| {
             let message = format!(
                 "cannot prepare connections to model providers: {}",
