@@ -22,7 +22,7 @@ pub(crate) enum DateError {
         field: &'static str,
         /// The given text, shortened.
         text: String,
-        /// The error of the parser if the text looks like ISO 8601, otherwise an empty text.
+        /// Why it is no date, in brackets after a blank, or an empty text.
         reason: String,
     },
     #[error("`year` does not go together with `{text}` in `{field}`: leave out `year`, or give a day and a month")]
@@ -43,6 +43,10 @@ pub(crate) enum DateError {
     FractionalAmount(f64),
     #[error("`format` is not a strftime pattern: {0}")]
     BadFormat(jiff::Error),
+    #[error(
+        "`format` has `{0}`, which is no directive of strftime: write `%Y-%m-%d` for 2026-11-21, `%H:%M` for 14:30, `%B` for November"
+    )]
+    NoDirective(String),
     #[error("`format` has more than {0} characters")]
     FormatTooLong(usize),
     #[error("the date is out of range, which is year -9999 to 9999: {0}")]

@@ -9,7 +9,7 @@ use jiff::{
 
 use crate::{
     error::DateError,
-    phrase::{Day, Phrase},
+    phrase::{Day, Phrase, names_month},
     zone,
 };
 
@@ -61,7 +61,7 @@ impl Moment {
         if let Some(moment) = parse_unix(text).or_else(|| parse_rfc2822(text)) {
             return Ok(moment);
         }
-        let phrase = Phrase::parse(text).ok_or_else(|| date_error(iso_reason(text, &iso_error)))?;
+        let phrase = Phrase::parse(text).ok_or_else(|| date_error(reason(text, &iso_error)))?;
         Self::from_phrase(phrase, zone, clock)
     }
 
@@ -197,12 +197,18 @@ fn parse_rfc2822(text: &str) -> Option<Moment> {
     rfc2822::parse(text).ok().map(|zoned| Moment::Zoned(Box::new(zoned)))
 }
 
-/// Returns the error of [`parse_iso`] in brackets if the text starts like ISO 8601. For other texts this error would not help, so
-/// returns an empty text.
-fn iso_reason(text: &str, iso_error: &jiff::Error) -> String {
+/// Returns in brackets why a text is no date: it names only a month, the order of its numbers is not clear, or the error of
+/// [`parse_iso`] if it starts like ISO 8601. For other texts that error would not help, so returns an empty text.
+fn reason(text: &str, iso_error: &jiff::Error) -> String {
     let starts_like_iso = text.bytes().take(4).filter(u8::is_ascii_digit).count() == 4;
-    if starts_like_iso {
+    let numbers: Vec<_> = text.split(['/', '.', '-']).collect();
+    let is_number = |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    if names_month(text) {
+        " (it names a month and no day: give a day, such as `1 March 2027`)".to_owned()
+    } else if starts_like_iso {
         format!(" ({iso_error})")
+    } else if numbers.len() == 3 && numbers.iter().all(is_number) {
+        " (which numbers are the day, the month and the year is not clear)".to_owned()
     } else {
         String::new()
     }
@@ -270,12 +276,20 @@ mod tests {
 
     #[test]
     fn ambiguous_and_impossible_dates_are_refused() {
-        let expected = "cannot read `02/03/2026` in `date` as a date; write ISO 8601, for example";
-        assert!(
-            parse_to_iso("02/03/2026").starts_with(expected),
-            "{}",
-            parse_to_iso("02/03/2026")
-        );
+        for text in ["02/03/2026", "13/11/26", "13.11.26", "26-11-13"] {
+            let expected = format!(
+                "cannot read `{text}` in `date` as a date (which numbers are the day, the month and the year is not clear); \
+                 write ISO 8601, for example"
+            );
+            assert!(parse_to_iso(text).starts_with(&expected), "{}", parse_to_iso(text));
+        }
+        for text in ["Nov 2026", "March 2027", "December", "sept."] {
+            let error = parse_to_iso(text);
+            assert!(
+                error.contains("(it names a month and no day: give a day, such as"),
+                "{error}"
+            );
+        }
         assert!(
             parse_to_iso("2026-02-30").contains("`2026-02-30` in `date` as a date ("),
             "{}",

@@ -231,6 +231,9 @@ impl Call<'_> {
         if pattern.chars().count() > MAX_FORMAT_CHARS {
             return Err(DateError::FormatTooLong(MAX_FORMAT_CHARS));
         }
+        if let Some(word) = foreign_directive(pattern) {
+            return Err(DateError::NoDirective(word.to_owned()));
+        }
         let result =
             strtime::format(pattern, &moment.with_default_zone(&self.default_zone)?).map_err(DateError::BadFormat)?;
         Ok(Answer::Text(result))
@@ -243,6 +246,22 @@ impl Call<'_> {
         let now = now.round(jiff::Unit::Second).map_err(DateError::OutOfRange)?;
         Ok(answer_in_words(now))
     }
+}
+
+/// Returns the first word of a pattern that would be a part of a date in other languages of patterns, such as `YYYY`, or the whole
+/// pattern if it has no directive at all.
+fn foreign_directive(pattern: &str) -> Option<&str> {
+    let is_foreign = |word: &&str| {
+        let first = word.chars().next().unwrap_or_default();
+        let is_repeated = word.len() > 1 && word.chars().all(|sign| sign == first);
+        is_repeated && "yYmMdDhHsS".contains(first)
+    };
+    let directives = pattern.split('%').skip(1).map(|text| text.get(1..).unwrap_or_default());
+    let texts = pattern.split('%').take(1).chain(directives);
+    let mut words = texts.flat_map(|text| text.split(|sign: char| !sign.is_ascii_alphabetic()));
+    words
+        .find(is_foreign)
+        .or_else(|| (!pattern.contains('%')).then_some(pattern))
 }
 
 fn answer_in_words(zoned: Zoned) -> Answer {

@@ -124,11 +124,27 @@ impl Day {
     }
 }
 
-/// Converts to lower case with one space between words, changes `3rd` to `3`, and removes commas, `the` and `of`.
+/// Converts to lower case with one space between words, changes `3rd` to `3` and `sept` to `sep`, and removes commas, the dots of
+/// abbreviated months, `the` and `of`.
 fn normalize(text: &str) -> String {
     let text = text.to_lowercase().replace(',', " ").replace('’', "'");
     let words = text.split_whitespace().filter(|word| !matches!(*word, "the" | "of"));
-    words.map(strip_ordinal_ending).collect::<Vec<_>>().join(" ")
+    let words = words.map(|word| match word.strip_suffix('.').unwrap_or(word) {
+        "sept" => "sep",
+        short @ ("jan" | "feb" | "mar" | "apr" | "jun" | "jul" | "aug" | "sep" | "oct" | "nov" | "dec") => short,
+        _ => strip_ordinal_ending(word),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns whether a text names a month, with or without a year, but no day.
+pub(crate) fn names_month(text: &str) -> bool {
+    let text = normalize(text);
+    let (month, year) = text.split_once(' ').unwrap_or((&text, ""));
+    let is_month = ["%B", "%b"]
+        .iter()
+        .any(|format| BrokenDownTime::parse(format, month).is_ok());
+    is_month && year.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn strip_ordinal_ending(word: &str) -> &str {
@@ -244,10 +260,17 @@ fn parse_full_date(text: &str) -> Option<Day> {
     if let Ok(date) = text.parse::<Date>() {
         return Some(Day::Full(date));
     }
+    // The parser of a format needs no blanks and no four digits: it would read `Nov 2026` as the 20th of November of the year 26.
+    let has_year = text
+        .split(|sign: char| !sign.is_ascii_digit())
+        .any(|digits| digits.len() == 4);
+    let word_count = text.split(' ').count();
     let read = |format: &&str| {
-        BrokenDownTime::parse(format, text)
-            .and_then(|parts| parts.to_date())
-            .ok()
+        let may_match = has_year && format.split(' ').count() == word_count;
+        let parts = may_match
+            .then(|| BrokenDownTime::parse(format, text))
+            .and_then(Result::ok);
+        parts.and_then(|parts| parts.to_date().ok())
     };
     let long_month = FORMATS.iter().find_map(read);
     let short_month = || {
@@ -379,6 +402,8 @@ mod tests {
             texts.map(resolve_text),
             ["2027-12-25", "2030-01-01", "2030-01-01", "2027-12-25"]
         );
+        let texts = ["1 Sept 2026", "Sept. 1, 2026", "1 Sep. 2026"];
+        assert_eq!(texts.map(resolve_text), ["2026-09-01"; 3]);
         let texts = ["last Monday of May 2027", "the last day of February 2028"];
         assert_eq!(texts.map(resolve_text), ["2027-05-31", "2028-02-29"]);
     }
@@ -406,6 +431,15 @@ mod tests {
             "13 pm",
             "at",
             "the 5th",
+            "Nov 2026",
+            "March 2027",
+            "December",
+            "Sept",
+            "13/11/26",
+            "1 November 26",
+            "26/11/13",
+            "13.11.26",
+            "1 November26",
         ] {
             assert_eq!(resolve_text(text), "not parsed", "{text}");
         }

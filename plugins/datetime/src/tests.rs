@@ -289,7 +289,12 @@ fn zones_are_found_by_name_city_abbreviation_and_offset() {
         ("Mumbai", "17:30", "Asia/Kolkata"),
         ("Edinburgh", "13:00", "Europe/London"),
         ("Japan", "21:00", "Asia/Tokyo"),
-        ("PST", "05:00", "America/Los_Angeles"),
+        ("PT", "05:00", "America/Los_Angeles"),
+        // In July too, standard time is standard time.
+        ("PST", "04:00", "-08"),
+        ("EST", "07:00", "-05"),
+        ("EDT", "08:00", "-04"),
+        ("CET", "13:00", "+01"),
         ("UTC+5:30", "17:30", "+05:30"),
         ("-0330", "08:30", "-03:30"),
         ("gmt", "12:00", "UTC"),
@@ -297,6 +302,43 @@ fn zones_are_found_by_name_city_abbreviation_and_offset() {
     for (given_name, time, zone) in times {
         let expected = format!("{time} on Wednesday, 1 July 2026 ({zone})");
         assert_eq!(noon_utc_in(given_name), expected, "{given_name}");
+    }
+}
+
+#[test]
+fn an_abbreviation_of_summer_time_means_summer_time_in_winter_too() {
+    let noon_utc_in = |zone: &str| {
+        run(json!({"operation": "convert", "date": "2026-01-15T12:00Z", "to_zone": zone}))["result"].clone()
+    };
+    assert_eq!(noon_utc_in("CEST"), "14:00 on Thursday, 15 January 2026 (+02)");
+    assert_eq!(
+        noon_utc_in("Berlin"),
+        "13:00 on Thursday, 15 January 2026 (Europe/Berlin)"
+    );
+}
+
+#[test]
+fn a_pattern_in_another_language_of_patterns_is_refused() {
+    let input = |pattern: &str| json!({"operation": "format", "date": "2026-11-21", "format": pattern});
+    for (pattern, part) in [
+        ("YYYY-MM-DD", "YYYY"),
+        ("dd.MM.yyyy", "dd"),
+        ("%d. MMMM", "MMMM"),
+        ("RFC 3339", "RFC 3339"),
+        ("long", "long"),
+    ] {
+        assert_fails(input(pattern), &format!("`format` has `{part}`, which is no directive"));
+    }
+    assert_eq!(run(input("%d. of %B, %Y%m%d"))["result"], "21. of November, 20261121");
+}
+
+#[test]
+fn a_month_without_a_day_is_refused() {
+    for text in ["Nov 2026", "March 2027", "December"] {
+        assert_fails(
+            json!({"operation": "day_of_year", "date": text}),
+            "it names a month and no day",
+        );
     }
 }
 

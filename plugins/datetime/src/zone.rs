@@ -6,25 +6,38 @@ use crate::error::DateError;
 
 /// Abbreviations in lower case, with their zones. They are unambiguous in practice; `CST` and `IST` are not, and are missing
 /// here.
-const ABBREVIATIONS: [(&str, &str); 18] = [
+const ABBREVIATIONS: [(&str, &str); 8] = [
     ("et", "America/New_York"),
-    ("est", "America/New_York"),
-    ("edt", "America/New_York"),
     ("ct", "America/Chicago"),
-    ("cdt", "America/Chicago"),
-    ("mdt", "America/Denver"),
     ("pt", "America/Los_Angeles"),
-    ("pst", "America/Los_Angeles"),
-    ("pdt", "America/Los_Angeles"),
-    ("bst", "Europe/London"),
-    ("cest", "Europe/Berlin"),
     ("msk", "Europe/Moscow"),
     ("jst", "Asia/Tokyo"),
     ("kst", "Asia/Seoul"),
     ("hkt", "Asia/Hong_Kong"),
     ("sgt", "Asia/Singapore"),
-    ("aest", "Australia/Sydney"),
-    ("aedt", "Australia/Sydney"),
+];
+
+/// Abbreviations in lower case that say whether clocks are set to summer time, with their offsets in minutes: `EST` is five hours
+/// behind UTC in July too, where New York has `EDT`.
+const FIXED: [(&str, i32); 18] = [
+    ("est", -5 * 60),
+    ("edt", -4 * 60),
+    ("cdt", -5 * 60),
+    ("mst", -7 * 60),
+    ("mdt", -6 * 60),
+    ("pst", -8 * 60),
+    ("pdt", -7 * 60),
+    ("hst", -10 * 60),
+    ("wet", 0),
+    ("west", 60),
+    ("bst", 60),
+    ("cet", 60),
+    ("cest", 2 * 60),
+    ("eet", 2 * 60),
+    ("eest", 3 * 60),
+    ("aest", 10 * 60),
+    ("aedt", 11 * 60),
+    ("nzdt", 13 * 60),
 ];
 
 /// For each zone, further places in it besides the city in its name: cities, regions and countries. The places are separated by
@@ -112,7 +125,7 @@ pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
     if matches!(normalized_name.as_str(), "utc" | "gmt" | "z" | "zulu" | "etc/utc") {
         return Ok(TimeZone::UTC);
     }
-    if let Some(offset) = parse_offset(&normalized_name) {
+    if let Some(offset) = fixed_offset(&normalized_name).or_else(|| parse_offset(&normalized_name)) {
         return Ok(TimeZone::fixed(offset));
     }
     let abbreviation = ABBREVIATIONS
@@ -133,6 +146,11 @@ pub(crate) fn find(name: &str) -> Result<TimeZone, DateError> {
         name: name.chars().take(60).collect(),
         suggestion: suggest_similar(&normalized_name),
     })
+}
+
+fn fixed_offset(abbreviation: &str) -> Option<Offset> {
+    let (_, minutes) = FIXED.iter().find(|(short, _)| *short == abbreviation)?;
+    Offset::from_seconds(minutes * 60).ok()
 }
 
 /// Returns the name to show for `zone`, or its `offset` from UTC if it has no name.
