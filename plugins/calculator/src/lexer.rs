@@ -135,6 +135,9 @@ impl Lexer {
     }
 
     fn read_number(&mut self) -> Result<(), EvalError> {
+        if let Some(radix) = self.radix() {
+            return self.read_whole_in(radix);
+        }
         let start = self.at;
         let mut digits = String::new();
         self.read_digits(&mut digits);
@@ -155,6 +158,44 @@ impl Lexer {
             .ok_or_else(|| Reason::Syntax("the number is too large".to_owned()).at(start))?;
         let whole = digits.parse::<i128>().ok().filter(|_| value.abs() >= format::MAX_EXACT);
         self.push(start, whole.map_or(TokenKind::Number(value), TokenKind::Whole));
+        Ok(())
+    }
+
+    /// Returns the radix that `0x`, `0o` or `0b` says, if digits of that radix follow.
+    fn radix(&self) -> Option<u32> {
+        let radix = match self.peek(1).filter(|_| self.peek(0) == Some('0'))? {
+            'x' | 'X' => 16,
+            'o' | 'O' => 8,
+            'b' | 'B' => 2,
+            _ => return None,
+        };
+        self.peek_is(2, |c| c.is_digit(radix)).then_some(radix)
+    }
+
+    /// Reads a whole number such as `0x20`, with a `_` between digits where one is.
+    fn read_whole_in(&mut self, radix: u32) -> Result<(), EvalError> {
+        let start = self.at;
+        self.at += 2;
+        let mut value: i128 = 0;
+        while let Some(c) = self.peek(0).filter(|c| c.is_alphanumeric() || matches!(c, '_' | '.')) {
+            if c != '_' {
+                let digit = c.to_digit(radix).ok_or_else(|| {
+                    Reason::Syntax(format!("`{c}` is no digit of a number to the base {radix}")).at(self.at)
+                })?;
+                let next = value
+                    .checked_mul(i128::from(radix))
+                    .and_then(|value| value.checked_add(i128::from(digit)));
+                value = next.ok_or_else(|| Reason::Syntax("the number is too large".to_owned()).at(start))?;
+            }
+            self.at += 1;
+        }
+        let float = value as f64;
+        let kind = if float < format::MAX_EXACT {
+            TokenKind::Number(float)
+        } else {
+            TokenKind::Whole(value)
+        };
+        self.push(start, kind);
         Ok(())
     }
 

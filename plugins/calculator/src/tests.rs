@@ -84,6 +84,18 @@ fn whole_numbers_stay_exact() {
 }
 
 #[test]
+fn whole_numbers_may_be_hexadecimal_octal_or_binary() {
+    gives("0x20 + 1", "33");
+    gives("0xFF_FF", "65535");
+    gives("0b1010 * 0o17", "150");
+    gives("0xFFFFFFFFFFFFFFFF - 1", "18446744073709551614");
+    fails_with_part("0b2", "");
+    fails_with_message("0x1G", "`G` is no digit of a number to the base 16 (at character 4)");
+    fails_with_part("0x1.8", "`.` is no digit");
+    fails_with_part("0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF", "the number is too large");
+}
+
+#[test]
 fn percentages_may_be_multiplied_added_and_subtracted() {
     gives("17.5% of 2340", "409.5");
     gives("17.5% * 2340", "409.5");
