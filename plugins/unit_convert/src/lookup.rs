@@ -27,6 +27,8 @@ pub(crate) enum Lookup {
 
 /// Finds `text` as a symbol, else as a name, else as the plural of a symbol, else as a symbol or its plural in any letter case.
 pub(crate) fn find(text: &str) -> Lookup {
+    let text = with_unit_signs(text);
+    let text = text.as_str();
     let exact = |text: &str| find_by_symbol(text, |a, b| a == b).into_iter().next();
     let singular = text.strip_suffix(['s', 'S']).filter(|rest| !rest.is_empty());
     // Look up a plural such as `mms` in its own letter case before any symbol in another letter case. Leave the plural of a
@@ -41,6 +43,18 @@ pub(crate) fn find(text: &str) -> Lookup {
         .map(find_by_symbol_in_any_case)
         .find(|found| *found != Lookup::None)
         .unwrap_or(Lookup::None)
+}
+
+/// Returns a text with the signs that the table of units has, in place of others that look the same: keyboards and editors write
+/// the Greek letter mu.
+fn with_unit_signs(text: &str) -> String {
+    let sign = |sign| match sign {
+        'μ' => 'µ',
+        '\u{212a}' => 'K',
+        '\u{212b}' => 'Å',
+        sign => sign,
+    };
+    text.chars().map(sign).collect()
 }
 
 fn find_by_symbol_in_any_case(text: &str) -> Lookup {

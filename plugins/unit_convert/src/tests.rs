@@ -82,6 +82,15 @@ fn the_second_temperature_of_a_quantity_is_a_difference() {
 }
 
 #[test]
+fn signs_that_look_like_those_of_a_unit_mean_the_unit() {
+    // The Greek letter, the sign for kelvin and the sign for angstrom.
+    assert_converts(5.0, "μm", "mm", 0.005);
+    assert_converts(5.0, "μg/m³", "mg/m³", 0.005);
+    assert_converts(0.0, "\u{212a}", "celsius", -273.15);
+    assert_converts(10.0, "\u{212b}", "nm", 1.0);
+}
+
+#[test]
 fn data_units_are_converted_with_binary_and_decimal_prefixes() {
     assert_converts(1.0, "GiB", "MiB", 1024.0);
     assert_converts(1.0, "GB", "MB", 1000.0);
