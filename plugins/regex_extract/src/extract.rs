@@ -59,8 +59,9 @@ impl Search<'_> {
         let mut seen = HashSet::new();
         let text = self.input.text.as_str();
         self.regex.captures_iter(text).filter(move |captures| {
-            let value = captures.get(self.group).map(|found| found.as_str());
-            let is_of_kind = |kind: Kind| value.is_some_and(|value| kind.accepts(value));
+            let found = captures.get(self.group);
+            let is_of_kind = |kind: Kind| found.is_some_and(|found| kind.accepts(text, found.range()));
+            let value = found.map(|found| found.as_str());
             self.input.kind.is_none_or(is_of_kind) && (!self.input.unique || seen.insert(value))
         })
     }

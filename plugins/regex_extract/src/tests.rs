@@ -220,3 +220,45 @@ fn a_line_ends_before_each_of_the_three_endings() {
         assert_eq!(found, json!(["a1", "b2"]), "{text:?}");
     }
 }
+
+/// Returns the texts of a kind in a text.
+fn of_kind(kind: &str, text: &str) -> Value {
+    values(json!({"text": text, "kind": kind}))
+}
+
+#[test]
+fn numbers_may_begin_with_a_point_and_have_exponents_and_a_minus_sign() {
+    let text = "from .5 to 3e5, −3 and -1,234.5E-7";
+    assert_eq!(of_kind("number", text), json!([".5", "3e5", "−3", "-1,234.5E-7"]));
+    assert_eq!(
+        of_kind("percentage", "−3%, .5 percent, 1,000%"),
+        json!(["−3%", ".5 percent", "1,000%"])
+    );
+    assert_eq!(of_kind("price", "$.50 and €3"), json!(["$.50", "€3"]));
+}
+
+#[test]
+fn an_address_may_end_with_brackets_but_not_with_one_around_it() {
+    let text = "https://example.org/a_(b) (see https://example.org/c), (https://example.org/d_(e)).";
+    let expected = [
+        "https://example.org/a_(b)",
+        "https://example.org/c",
+        "https://example.org/d_(e)",
+    ];
+    assert_eq!(of_kind("url", text), json!(expected));
+}
+
+#[test]
+fn ip_addresses_of_both_versions_are_found() {
+    let text = "10.0.0.12, ::1 and fe80::1:2; 2001:db8::ffff:1.2.3.4. At 12:30:45 version 1.2.3.4.5 of a::b::c was out, [::]:80";
+    assert_eq!(
+        of_kind("ip_address", text),
+        json!(["10.0.0.12", "::1", "fe80::1:2", "2001:db8::ffff:1.2.3.4"])
+    );
+}
+
+#[test]
+fn an_ip_address_contains_no_date() {
+    let text = "192.168.10.12 and 10.0.0.12/24 since 12.10.2024. Until 2024-12-31";
+    assert_eq!(of_kind("date", text), json!(["12.10.2024", "2024-12-31"]));
+}
