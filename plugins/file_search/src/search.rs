@@ -6,7 +6,7 @@ use std::path::Path;
 
 use art_sdk::files;
 use art_sdk::prelude::*;
-use grep_matcher::LineTerminator;
+use grep_matcher::{LineTerminator, Matcher as _};
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch};
 
@@ -16,6 +16,8 @@ use crate::walk::{self, MAX_FILES};
 
 /// Maximum length of a line in the output, in characters.
 const MAX_LINE_CHARS: usize = 400;
+/// Maximum number of characters before the match of a line of which only a part is in the output.
+const MAX_CHARS_BEFORE_MATCH: usize = 100;
 /// Size of the output after which no further file is searched, in bytes.
 const MAX_OUTPUT_BYTES: usize = 256 << 10;
 /// Maximum memory of a compiled pattern, in bytes.
@@ -105,6 +107,7 @@ impl<'a> Search<'a> {
         let path_text = path.to_string_lossy().into_owned();
         let mut collector = Collector {
             path: &path_text,
+            matcher: &self.matcher,
             lines: Vec::new(),
             before: Vec::new(),
             count: 0,
@@ -187,6 +190,7 @@ fn line_size(line: &MatchingLine) -> usize {
 /// Collects the matches in one file.
 struct Collector<'a> {
     path: &'a str,
+    matcher: &'a RegexMatcher,
     lines: Vec<MatchingLine>,
     /// The lines of context that were read so far for the next match: they stand before it.
     before: Vec<String>,
@@ -207,7 +211,7 @@ impl Sink for Collector<'_> {
             self.lines.push(MatchingLine {
                 path: self.path.to_owned(),
                 line: found.line_number().unwrap_or_default(),
-                text: to_text(found.bytes()),
+                text: to_text_around(found.bytes(), self.matcher),
                 before,
                 after: Vec::new(),
             });
@@ -230,6 +234,25 @@ impl Sink for Collector<'_> {
         self.is_binary = true;
         Ok(false)
     }
+}
+
+/// Returns a matching line as text, without its line ending. Of a long line, returns the part with the first match.
+fn to_text_around(line: &[u8], matcher: &RegexMatcher) -> String {
+    let found = matcher.find(line).ok().flatten();
+    let Some((before, from_match)) = found.and_then(|found| line.split_at_checked(found.start())) else {
+        return to_text(line);
+    };
+    let end = found.map_or(0, |found| found.end());
+    let chars_until_end = String::from_utf8_lossy(line.get(..end).unwrap_or_default())
+        .chars()
+        .count();
+    if chars_until_end <= MAX_LINE_CHARS {
+        return to_text(line);
+    }
+    let before = String::from_utf8_lossy(before);
+    let left_out = before.chars().count().saturating_sub(MAX_CHARS_BEFORE_MATCH);
+    let kept: String = before.chars().skip(left_out).collect();
+    format!(".. {}", to_text([kept.as_bytes(), from_match].concat().as_slice()))
 }
 
 /// Returns a line as text, without its line ending, cut to the maximum length.

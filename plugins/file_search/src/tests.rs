@@ -169,6 +169,24 @@ fn a_long_line_is_cut() {
 }
 
 #[test]
+fn the_match_is_never_cut_out_of_a_long_line() {
+    let notes = create_notes();
+    let line = format!("{}needle {}", "é".repeat(10_000), "ü".repeat(10_000));
+    fs::write(notes.path().join("long.txt"), format!("{line}\r\n")).unwrap();
+    let text = search(&notes, json!({"text": "needle"}))["matches"][0]["text"].clone();
+    let text = text.as_str().unwrap();
+    assert!(
+        text.starts_with(".. é") && text.contains("éneedle ü") && text.ends_with("ü .."),
+        "{text}"
+    );
+    assert_eq!(text.chars().count(), ".. ".len() + 400 + " ..".len());
+    // A match that is at the end of what is kept is not cut either.
+    fs::write(notes.path().join("long.txt"), format!("{}needle", "é".repeat(396))).unwrap();
+    let text = search(&notes, json!({"text": "needle"}))["matches"][0]["text"].clone();
+    assert!(text.as_str().unwrap().ends_with("needle"), "{text}");
+}
+
+#[test]
 fn one_file_can_be_searched() {
     let notes = create_notes();
     let found = output(
