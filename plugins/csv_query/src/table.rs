@@ -1,5 +1,6 @@
 //! Parses CSV text into a table.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use csv::{ReaderBuilder, StringRecord, Trim};
@@ -29,11 +30,15 @@ impl Table {
         if text.trim().is_empty() {
             return Err(CsvError::Empty);
         }
-        let delimiter = match delimiter {
+        let (preamble, table) = text.split_at(preamble_length(text));
+        let delimiter = match delimiter.or_else(|| declared_delimiter(preamble)) {
             Some(given) => parse_delimiter(given)?,
-            None => detect_delimiter(text),
+            None => detect_delimiter(table),
         };
-        let (header, rows) = read_records(text, delimiter)?;
+        // The reader skips empty lines. In place of the lines before the header, they keep the numbers of the lines.
+        let line_breaks = preamble.matches('\n').map(|_| '\n');
+        let text: String = line_breaks.chain(table.chars()).collect();
+        let (header, rows) = read_records(&without_blanks_before_quotes(&text, delimiter), delimiter)?;
         let names = unique_names(&header);
         let columns = names
             .into_iter()
@@ -104,6 +109,86 @@ fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
         [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() && *byte != b'"' => Ok(*byte),
         _ => Err(CsvError::BadDelimiter(given.to_owned())),
     }
+}
+
+/// Returns the length of what precedes the header, in bytes: the line `sep=;` that spreadsheets write, comments, and a title, which
+/// is lines without delimiters before an empty line.
+fn preamble_length(text: &str) -> usize {
+    let mut uncommented = text
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    let first_row = uncommented.find(|line| separator_line(line.trim()).is_none());
+    // A header such as `# x,y` has as many delimiters as the first row.
+    let is_header = |line: &str| {
+        let count = |line, delimiter| count_unquoted(line, delimiter);
+        let is_alike = |delimiter: &char| {
+            count(line, *delimiter) > 0
+                && first_row.is_some_and(|row| count(line, *delimiter) == count(row, *delimiter))
+        };
+        DELIMITERS.iter().any(is_alike)
+    };
+    let (mut length, mut at, mut is_in_title, mut is_title_over) = (0, 0, false, false);
+    for line in text.split_inclusive('\n') {
+        let content = line.trim();
+        let is_comment = (content == "#" || content.starts_with("# ")) && !is_header(content);
+        let is_declaration = at == 0 && separator_line(content).is_some();
+        if content.is_empty() || is_comment || is_declaration {
+            at += line.len();
+            is_title_over = is_in_title && content.is_empty();
+            length = if is_in_title { length } else { at };
+        } else if content.contains(DELIMITERS) {
+            length = if is_title_over { at } else { length };
+            break;
+        } else {
+            // The header of a table of one column has no delimiters either, but no empty line after it.
+            at += line.len();
+            (is_in_title, is_title_over) = (true, false);
+        }
+    }
+    let has_table = text.get(length..).is_some_and(|table| !table.trim().is_empty());
+    if has_table { length } else { 0 }
+}
+
+/// Returns the delimiter in a line such as `sep=;`.
+fn separator_line(line: &str) -> Option<&str> {
+    let (key, delimiter) = line.split_once('=')?;
+    (key.eq_ignore_ascii_case("sep") && delimiter.chars().count() <= 1).then_some(match delimiter {
+        // The end of the line was a tab.
+        "" => "\t",
+        delimiter => delimiter,
+    })
+}
+
+fn declared_delimiter(preamble: &str) -> Option<&str> {
+    separator_line(preamble.lines().next()?.trim())
+}
+
+/// Returns the text without the blanks between a delimiter and a quotation mark, after which the `csv` crate takes the mark for a
+/// part of the text.
+fn without_blanks_before_quotes(text: &str, delimiter: u8) -> Cow<'_, str> {
+    if !text.contains(" \"") {
+        return Cow::Borrowed(text);
+    }
+    let (mut cleaned, mut blanks) = (String::with_capacity(text.len()), String::new());
+    let (mut is_quoted, mut is_at_start, mut was_mark) = (false, true, false);
+    for sign in text.chars() {
+        if !is_quoted && is_at_start && sign == ' ' && delimiter != b' ' {
+            blanks.push(sign);
+            continue;
+        }
+        // A mark in the middle of an unquoted field is a part of its text; two marks in a quoted one are one mark.
+        let is_mark = sign == '"' && (is_quoted || is_at_start || was_mark);
+        if !(is_mark && is_at_start) {
+            cleaned.push_str(&blanks);
+        }
+        blanks.clear();
+        is_quoted ^= is_mark;
+        was_mark = is_mark;
+        is_at_start = !is_quoted && (sign == char::from(delimiter) || sign == '\n' || sign == '\r');
+        cleaned.push(sign);
+    }
+    cleaned.push_str(&blanks);
+    Cow::Owned(cleaned)
 }
 
 /// Counts for each delimiter how many of the first [`SAMPLE_LINES`] lines have as many fields as the header, and returns the

@@ -47,6 +47,45 @@ fn columns_with_an_aggregate_and_the_maximum_of_a_text_column_are_refused() {
     assert_eq!(query(latest_time, csv).unwrap()["rows"][0]["max_start"], "09:30");
 }
 
+#[test]
+fn what_precedes_the_header_is_left_out() {
+    let rows = json!([{"name": "Ada", "age": 36}, {"name": "Bob", "age": 17}]);
+    let table = "name;age\nAda;36\nBob;17\n";
+    for preamble in [
+        "sep=;\n",
+        "SEP=;\r\n",
+        "# exported, by hand\n#\n",
+        "People\nof 2026\n\n",
+        "\u{feff}sep=;\n\n",
+        "# a; b; c; d\n\n",
+    ] {
+        assert_rows(json!({}), &format!("{preamble}{table}"), rows.clone());
+    }
+    assert_rows(json!({}), "sep=|\na,b|c\nx,y|3\n", json!([{"a,b": "x,y", "c": 3}]));
+    // These are headers.
+    assert_rows(json!({}), "#,name\n1,Ada\n", json!([{"#": 1, "name": "Ada"}]));
+    assert_rows(
+        json!({}),
+        "name\nAda\n\nBob\n",
+        json!([{"name": "Ada"}, {"name": "Bob"}]),
+    );
+    assert_rows(json!({}), "#name\nAda\n", json!([{"#name": "Ada"}]));
+    // The lines are those of the whole text.
+    let error = query(json!({}), "# one\n\nTitle\n\na,b\n1,2\n3\n").unwrap_err();
+    assert!(error.contains("line 7 has 1 fields"), "{error}");
+}
+
+#[test]
+fn a_quoted_field_may_follow_a_blank() {
+    let table = "name, note\nAda,  \"a, \"\"b\"\", c\"\nBob, 5 \" disk\n \"Cyd\" ,\" d\"\n";
+    let expected = json!([
+        {"name": "Ada", "note": "a, \"b\", c"},
+        {"name": "Bob", "note": "5 \" disk"},
+        {"name": "Cyd", "note": "d"},
+    ]);
+    assert_rows(json!({}), table, expected);
+}
+
 const PETS: &str = "pet,species,weight_kg,age,remote,insured,born\n\
     Rex,dog,37.8,4,yes,no,2020-05-01\n\
     Miso,cat,4.1,9,no,yes,2015-02-01\n";
