@@ -17,7 +17,7 @@ struct FileEditInput {
     /// The text to replace, exactly as it is in the file, but with any line ends. Without `all`, it must occur only once: if not, add text around it.
     old_text: Option<String>,
     /// The text to put in its place; empty to remove it. Its lines end as those around. A text for whole lines gets an end of line if it has none.
-    new_text: String,
+    new_text: Option<String>,
     /// Whether to replace every place where `old_text` occurs.
     #[serde(default)]
     all: bool,
@@ -26,6 +26,21 @@ struct FileEditInput {
     from_line: Option<usize>,
     /// The last line to replace. Defaults to `from_line`. If it is one less than `from_line`, the text is inserted before that line.
     to_line: Option<usize>,
+    /// Several replacements of one file, instead of all of the above but `path`. Each changes what the ones before it have left.
+    #[serde(default)]
+    edits: Vec<Replacement>,
+}
+
+/// One of several replacements.
+#[args]
+struct Replacement {
+    /// The text to replace. Without `all`, it must occur only once.
+    old_text: String,
+    /// The text to put in its place; empty to remove it.
+    new_text: String,
+    /// Whether to replace every place where `old_text` occurs.
+    #[serde(default)]
+    all: bool,
 }
 
 /// What was changed.
@@ -116,38 +131,73 @@ fn file_edit(input: FileEditInput, ctx: &Context) -> Result<Outcome<FileEditOutp
 /// Returns the new text of the file, and the number of changed places. A byte order mark stays where it is.
 fn apply_edit(input: &FileEditInput, before: &str) -> Result<(String, usize)> {
     let (mark, text) = split_byte_order_mark(before);
-    let lines = Lines::of(text);
-    // A model that has read the mark with the text may return both.
-    let (_, new) = split_byte_order_mark(&input.new_text);
-    let (places, new) = match (&input.old_text, input.from_line) {
-        (Some(old), None) if input.to_line.is_none() => {
-            let places = find_text(input, split_byte_order_mark(old).1, &lines)?;
-            (places, new.to_owned())
+    let (after, changed_places) = match (&input.old_text, &input.new_text, input.from_line) {
+        (None, None, None) if !input.edits.is_empty() && !input.all && input.to_line.is_none() => {
+            apply_in_turn(input, text)?
         }
-        (None, Some(from)) if !input.all => replace_lines(input, from, new, text, &lines)?,
+        (Some(old), Some(new), None) if input.edits.is_empty() && input.to_line.is_none() => {
+            replace_text(old, new, input.all, text).map_err(|problem| problem.at("`old_text`", &input.path))?
+        }
+        (None, Some(new), Some(from)) if input.edits.is_empty() && !input.all => {
+            let lines = Lines::of(text);
+            let (places, new) = replace_lines(input, from, split_byte_order_mark(new).1, text, &lines)?;
+            (lines.replace(&places, &new), places.len())
+        }
         _ => {
             return Err(ToolError::validation(
-                "name the part to change: either `old_text`, with `all` for every place, or `from_line` with `to_line`",
+                "name the part to change: either `old_text` and `new_text`, with `all` for every place, or `from_line` with `to_line` \
+                 and `new_text`, or only `edits`",
             ));
         }
     };
-    Ok((format!("{mark}{}", lines.replace(&places, &new)), places.len()))
+    Ok((format!("{mark}{after}"), changed_places))
 }
 
-/// Returns where `old` occurs. Fails if it does not occur, or occurs several times and `all` is not set.
-fn find_text(input: &FileEditInput, old: &str, lines: &Lines<'_>) -> Result<Vec<Range<usize>>> {
+/// Makes all `edits` or none. Returns the new text, and the number of changed places.
+fn apply_in_turn(input: &FileEditInput, text: &str) -> Result<(String, usize)> {
+    let (mut text, mut changed_places) = (text.to_owned(), 0);
+    for (index, edit) in input.edits.iter().enumerate() {
+        let replaced = replace_text(&edit.old_text, &edit.new_text, edit.all, &text);
+        let (after, places) =
+            replaced.map_err(|problem| problem.at(&format!("`edits[{index}].old_text`"), &input.path))?;
+        text = after;
+        changed_places += places;
+    }
+    Ok((text, changed_places))
+}
+
+/// Why a text cannot be replaced.
+enum Problem {
+    Missing,
+    /// It occurs so often, on these lines.
+    Ambiguous(usize, String),
+}
+
+impl Problem {
+    /// Returns the error for the text in `field`, which was looked for in the file at `path`.
+    fn at(&self, field: &str, path: &str) -> ToolError {
+        match self {
+            Self::Missing => ToolError::validation(format_args!(
+                "{field} does not occur in `{path}`: read the file, and copy the text exactly, with its spaces and line breaks"
+            )),
+            Self::Ambiguous(count, lines) => ToolError::validation(format_args!(
+                "{field} occurs {count} times in `{path}`, on the lines {lines}: add the text around it, or set `all`"
+            )),
+        }
+    }
+}
+
+/// Replaces `old`, which must occur once unless `all` is set. Returns the new text, and the number of changed places.
+fn replace_text(old: &str, new: &str, all: bool, text: &str) -> Result<(String, usize), Problem> {
+    let lines = Lines::of(text);
+    // A model that has read the mark with the text may return both.
+    let (_, old) = split_byte_order_mark(old);
+    let (_, new) = split_byte_order_mark(new);
     let places = lines.find(old);
     match places.len() {
-        0 => Err(ToolError::validation(format_args!(
-            "`old_text` does not occur in `{}`: read the file, and copy the text exactly, with its spaces and line breaks",
-            input.path
-        ))),
-        count if count > 1 && !input.all => Err(ToolError::validation(format_args!(
-            "`old_text` occurs {count} times in `{}`, on the lines {}: add the text around it, or set `all`",
-            input.path,
-            line_numbers(&places, lines)
-        ))),
-        _ => Ok(places),
+        0 => Err(Problem::Missing),
+        count if count > 1 && !all => Err(Problem::Ambiguous(count, line_numbers(&places, &lines))),
+        count => Ok((lines.replace(&places, new), count)),
     }
 }
 

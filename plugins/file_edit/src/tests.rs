@@ -55,6 +55,37 @@ fn a_text_that_occurs_once_is_replaced() {
 }
 
 #[test]
+fn several_texts_are_replaced_in_turn_or_none() {
+    let edits = json!({"edits": [
+        {"old_text": "milk", "new_text": "tea"},
+        {"old_text": "buy tea", "new_text": "drink tea"},
+        {"old_text": "b", "new_text": "B", "all": true},
+    ]});
+    assert_eq!(edit("buy milk\r\nbuy bread\r\n", edits), "drink tea\r\nBuy Bread\r\n");
+    let edits = json!({"edits": [{"old_text": "milk", "new_text": "tea"}, {"old_text": "milk", "new_text": "x"}]});
+    let message = refusal_message("buy milk\n", edits);
+    assert!(
+        message.starts_with("`edits[1].old_text` does not occur in `"),
+        "{message}"
+    );
+    let edits = json!({"edits": [{"old_text": "u", "new_text": "a"}]});
+    let message = refusal_message("buy\nmud\n", edits);
+    assert!(
+        message.contains("`edits[0].old_text` occurs 2 times in `") && message.contains("lines 1, 2"),
+        "{message}"
+    );
+    for mixed in [
+        json!({"edits": [{"old_text": "milk", "new_text": "tea"}], "old_text": "milk", "new_text": "x"}),
+        json!({"edits": []}),
+        json!({"old_text": "milk"}),
+        json!({"from_line": 1}),
+    ] {
+        let message = refusal_message("buy milk\n", mixed);
+        assert!(message.contains("name the part to change"), "{message}");
+    }
+}
+
+#[test]
 fn an_ambiguous_text_is_refused_with_its_lines_unless_all_is_set() {
     let before = "milk\nbread\nmilk\n";
     let message = refusal_message(before, json!({"old_text": "milk", "new_text": "tea"}));
