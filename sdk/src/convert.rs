@@ -1,11 +1,13 @@
 //! The types that a tool function may take and return.
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Outcome, Reply, ToolError, schema};
+use crate::{Outcome, Reply, ToolError, json, schema};
 
 /// A type that can be the input of a tool: one that derives `Deserialize` and `JsonSchema`, or [`NoArgs`].
 #[diagnostic::on_unimplemented(
@@ -30,7 +32,10 @@ impl<T: DeserializeOwned + JsonSchema> ToolInput for T {
     }
 
     fn parse(text: &str) -> Result<T, serde_json::Error> {
-        serde_json::from_str(text)
+        serde_json::from_str(text).or_else(|error| match json::with_integers(text) {
+            Cow::Borrowed(_) => Err(error),
+            Cow::Owned(text) => serde_json::from_str(&text),
+        })
     }
 }
 

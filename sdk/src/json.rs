@@ -24,27 +24,41 @@ pub fn with_exact_integers(text: &str) -> Cow<'_, str> {
     if digit_runs.map(<[u8]>::len).max() < Some(19) {
         return Cow::Borrowed(text);
     }
-    let mut exact = String::with_capacity(text.len() + 2);
-    let mut rest = text;
+    replace_numbers(text, |number| is_large_integer(number).then(|| format!("\"{number}\"")))
+}
+
+/// Returns the JSON text with each number such as `2.0` or `3e2` as an integer. For JSON and for JSON Schema these are integers, and
+/// some models write them so, but Rust's integer types refuse them. Other text is returned as it is.
+pub(crate) fn with_integers(text: &str) -> Cow<'_, str> {
+    /// Below this value, a float has all integers exactly.
+    const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
+    replace_numbers(text, |number| {
+        let is_written_as_float = number.contains(['.', 'e', 'E']);
+        let value: f64 = number.parse().ok().filter(|_| is_written_as_float)?;
+        // Adding zero makes a negative zero positive.
+        (value.fract() == 0.0 && value.abs() < MAX_EXACT).then(|| format!("{}", value + 0.0))
+    })
+}
+
+/// Returns the JSON text with what `replacement` returns in place of each number for which it returns something. Numbers in strings
+/// and in the place of a key are no numbers.
+fn replace_numbers(text: &str, replacement: impl Fn(&str) -> Option<String>) -> Cow<'_, str> {
+    let (mut replaced, mut rest, mut is_changed) = (String::with_capacity(text.len() + 2), text, false);
     while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
         let (before, token_and_rest) = rest.split_at(at);
         let (token, after) = token_and_rest.split_at(token_length(token_and_rest));
-        exact.push_str(before);
-        if is_large_integer(token) && !after.trim_start().starts_with(':') {
-            exact.push('"');
-            exact.push_str(token);
-            exact.push('"');
-        } else {
-            exact.push_str(token);
-        }
+        let is_number = !token.starts_with('"') && !after.trim_start().starts_with(':');
+        let new = is_number.then(|| replacement(token)).flatten();
+        is_changed |= new.is_some();
+        replaced.push_str(before);
+        replaced.push_str(new.as_deref().unwrap_or(token));
         rest = after;
     }
-    exact.push_str(rest);
-    // Each string is longer than its integer.
-    if exact.len() == text.len() {
-        Cow::Borrowed(text)
+    replaced.push_str(rest);
+    if is_changed {
+        Cow::Owned(replaced)
     } else {
-        Cow::Owned(exact)
+        Cow::Borrowed(text)
     }
 }
 
@@ -74,6 +88,14 @@ fn is_large_integer(token: &str) -> bool {
 mod tests {
     use super::*;
     use serde_json::{Value, json};
+
+    #[test]
+    fn floats_without_a_fraction_become_integers_and_all_else_stays() {
+        let text = r#"{"a":2.0,"b":[-0.0,3e2,-7.000,1.5,1e300],"2.0":"2.0","c":9007199254740993.0}"#;
+        let expected = r#"{"a":2,"b":[0,300,-7,1.5,1e300],"2.0":"2.0","c":9007199254740993.0}"#;
+        assert_eq!(with_integers(text), expected);
+        assert!(matches!(with_integers(r#"{"a":2,"b":"3.0"}"#), Cow::Borrowed(_)));
+    }
 
     #[test]
     fn integers_of_more_than_64_bits_become_strings_and_all_else_stays() {

@@ -197,6 +197,37 @@ fn the_feedback_of_a_person_is_deserialized() {
     assert_eq!(error.code, ErrorCode::ValidationError);
 }
 
+#[args]
+struct Numbers {
+    count: u8,
+    signed: Option<i64>,
+    list: Vec<usize>,
+    text: String,
+}
+
+/// Counts.
+#[tool]
+fn counts(input: Numbers) -> Result<String> {
+    let Numbers {
+        count,
+        signed,
+        list,
+        text,
+    } = input;
+    Ok(format!("{count} {signed:?} {list:?} {text}"))
+}
+
+#[test]
+fn an_integer_may_be_written_with_a_fraction_of_zero() {
+    let output = testing::output(
+        &COUNTS,
+        json!({"count": 2.0, "signed": -3.0, "list": [4.0, 5], "text": "6.0"}),
+    );
+    assert_eq!(output, "2 Some(-3) [4, 5] 6.0");
+    let error = testing::failure(&COUNTS, json!({"count": 2.0, "signed": 0.5, "list": [], "text": ""}));
+    assert!(error.message.contains("`0.5`, expected i64"), "{error:?}");
+}
+
 #[test]
 fn invalid_arguments_are_a_validation_error() {
     let error = testing::failure(&DELETE, json!({"count": -1}));
