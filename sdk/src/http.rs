@@ -24,8 +24,8 @@
 //! ```
 //!
 //! The host sends a request only if a grant covers its method and its address. The host follows no redirect. If a grant names a
-//! secret, such as an API key, the host adds it to the request, so the tool does not need to know it. Bodies arrive as the server
-//! sent them: the host does not decompress them. A request has the header `accept-encoding` only if the tool adds it.
+//! secret, such as an API key, the host adds it to the request, so the tool does not need to know it. A request has the header
+//! `accept-encoding` only if the tool adds it. Some servers compress without being asked: a body in gzip or deflate is decompressed.
 
 #[cfg(target_family = "wasm")]
 mod component;
@@ -34,8 +34,8 @@ mod native;
 #[cfg(any(target_family = "wasm", test))]
 mod url;
 
-#[cfg(any(target_family = "wasm", test))]
 use std::borrow::Cow;
+use std::io::Read;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -50,7 +50,7 @@ pub(crate) use native::set_responder;
 
 use crate::{ErrorCode, Result, ToolError};
 
-/// Maximum size of a response, in bytes. A request with a longer response fails.
+/// Maximum size of a response, as it is sent and decompressed, in bytes. A request with a longer response fails.
 pub const MAX_RESPONSE_BYTES: usize = 5 << 20;
 
 /// Fetches a page.
@@ -159,7 +159,7 @@ impl Request {
     /// [`ErrorCode::ValidationError`] if the request is invalid, and otherwise with [`ErrorCode::IoError`]. A status such as 404
     /// is no error; see [`Response::success`].
     pub fn send(&self) -> Result<Response> {
-        send(self)
+        send(self)?.decompressed(&self.url)
     }
 }
 
@@ -232,6 +232,41 @@ impl Response {
         Err(if is_temporary { error.retryable() } else { error })
     }
 
+    /// Returns the response to a request of `url` with its body as it was before the server compressed it. A body in another
+    /// coding than gzip and deflate stays as it is.
+    fn decompressed(mut self, url: &str) -> Result<Self> {
+        let coding = self
+            .header("content-encoding")
+            .unwrap_or_default()
+            .trim()
+            .to_lowercase();
+        let decoder: Box<dyn Read> = match coding.as_str() {
+            // There is nothing to decompress in the answer to `HEAD`.
+            _ if self.body.is_empty() => return Ok(self),
+            "gzip" | "x-gzip" => Box::new(flate2::read::MultiGzDecoder::new(self.body.as_slice())),
+            "deflate" => Box::new(flate2::read::ZlibDecoder::new(self.body.as_slice())),
+            _ => return Ok(self),
+        };
+        let mut body = Vec::new();
+        let read = decoder.take(MAX_RESPONSE_BYTES as u64 + 1).read_to_end(&mut body);
+        read.map_err(|error| {
+            let address = shown_address(url);
+            ToolError::io(format_args!(
+                "the response of `{address}` is no valid {coding}: {error}"
+            ))
+        })?;
+        if body.len() > MAX_RESPONSE_BYTES {
+            let address = shown_address(url);
+            return Err(ToolError::io(format_args!(
+                "the response of `{address}` has more than {MAX_RESPONSE_BYTES} bytes when it is decompressed"
+            )));
+        }
+        self.body = body;
+        self.headers
+            .retain(|(name, _)| !["content-encoding", "content-length"].contains(&name.to_lowercase().as_str()));
+        Ok(self)
+    }
+
     /// Returns the body as text. Invalid UTF-8 is replaced.
     ///
     /// # Errors
@@ -259,7 +294,6 @@ impl Response {
 
 /// Returns the part of an address that an error message shows: without the query, since it may contain a key, and cut if it is
 /// long.
-#[cfg(any(target_family = "wasm", test))]
 fn shown_address(url: &str) -> Cow<'_, str> {
     const MAX_CHARS: usize = 200;
     let address = url.split(['?', '#']).next().unwrap_or_default();

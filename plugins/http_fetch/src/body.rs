@@ -31,7 +31,10 @@ pub(crate) fn add_content(
             "`{url}` is compressed with `{coding}` and cannot be read"
         )));
     }
-    let media_type = media_type(response);
+    let mut media_type = media_type(response);
+    if media_type.is_empty() && looks_like_html(response.bytes()) {
+        "text/html".clone_into(&mut media_type);
+    }
     let text = || decode(response);
     match media_type.as_str() {
         "text/html" | "application/xhtml+xml" => write_html(input, url, &text(), output),
@@ -55,6 +58,15 @@ fn media_type(response: &Response) -> String {
     header.split(';').next().unwrap_or_default().trim().to_lowercase()
 }
 
+/// Returns whether content without a type begins as a page does.
+fn looks_like_html(bytes: &[u8]) -> bool {
+    let beginning = String::from_utf8_lossy(bytes.get(..512).unwrap_or(bytes)).to_lowercase();
+    let beginning = beginning.trim_start_matches('\u{feff}').trim_start();
+    ["<!doctype html", "<html", "<head", "<body", "<title"]
+        .iter()
+        .any(|tag| beginning.starts_with(tag))
+}
+
 /// Returns whether a media type that does not begin with `text/` is that of a text format.
 fn is_text_format(media_type: &str) -> bool {
     let names = [
@@ -73,17 +85,33 @@ fn decode(response: &Response) -> String {
     let from_header = response
         .header("content-type")
         .and_then(|header| charset(header.as_bytes()));
-    // The HTML standard requires that a page names its encoding in its first 1024 bytes.
-    let from_page = || charset(bytes.get(..1024).unwrap_or(bytes));
-    let encoding = from_header.or_else(from_page).unwrap_or(UTF_8);
+    let encoding = from_header.or_else(|| encoding_in_page(bytes)).unwrap_or(UTF_8);
     // A byte order mark takes precedence over `encoding`.
     encoding.decode(bytes).0.into_owned()
 }
 
+/// Returns the encoding that a page names: in its XML declaration, or in an element `meta`. The HTML standard requires that this
+/// is in the first 1024 bytes, but many pages have it later.
+fn encoding_in_page(bytes: &[u8]) -> Option<&'static Encoding> {
+    const MAX_HEAD_BYTES: usize = 64 << 10;
+    let head = String::from_utf8_lossy(bytes.get(..MAX_HEAD_BYTES).unwrap_or(bytes)).to_lowercase();
+    let declaration = head
+        .trim_start()
+        .strip_prefix("<?xml")
+        .and_then(|rest| rest.split_once("?>"));
+    let in_declaration = declaration.and_then(|(attributes, _)| label_after(attributes, "encoding="));
+    let tags = head.split("<meta").skip(1).filter_map(|rest| rest.split('>').next());
+    in_declaration.or_else(|| tags.filter_map(|tag| label_after(tag, "charset=")).next())
+}
+
 /// Returns the encoding whose name follows `charset=` in `text`, if there is one.
 fn charset(text: &[u8]) -> Option<&'static Encoding> {
-    let text = String::from_utf8_lossy(text).to_lowercase();
-    let (_, rest) = text.split_once("charset=")?;
+    label_after(&String::from_utf8_lossy(text).to_lowercase(), "charset=")
+}
+
+/// Returns the encoding whose name follows `key` in a text in lower case, if there is one.
+fn label_after(text: &str, key: &str) -> Option<&'static Encoding> {
+    let (_, rest) = text.split_once(key)?;
     let rest = rest.trim_start_matches(['"', '\'']);
     let end = rest
         .find(|c: char| !c.is_ascii_alphanumeric() && !"-_:.".contains(c))

@@ -42,7 +42,9 @@ fn parse_address(text: &str) -> Result<Url> {
 }
 
 fn request(input: &HttpFetchInput, url: &Url) -> Request {
+    // Some sites refuse requests that do not say who sends them.
     let mut request = Request::new(input.method.name(), url.as_str())
+        .header("user-agent", concat!("art-http-fetch/", env!("CARGO_PKG_VERSION")))
         .header("accept", "text/html, application/json, text/*;q=0.9, */*;q=0.5");
     let conditional_headers = [
         ("if-none-match", &input.etag),

@@ -97,6 +97,85 @@ fn a_body_is_refused_only_if_the_content_encoding_header_names_a_compression() {
     assert!(error.message.contains("compressed with `gzip`"), "{error}");
 }
 
+/// Returns a text as gzip compresses it.
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn gzipped(body: Vec<u8>) -> Response {
+    Response::new(200, body)
+        .with_header("content-type", "text/html")
+        .with_header("Content-Encoding", "gzip")
+}
+
+#[test]
+fn a_page_that_the_server_compresses_is_read() {
+    assert_eq!(fetch(gzipped(gzip("<p>Hello")), json!({}))["text"], "Hello");
+}
+
+#[test]
+fn a_compressed_page_that_is_broken_or_too_long_is_refused() {
+    for (body, part) in [
+        (
+            b"<p>Hello".to_vec(),
+            "the response of `https://example.com/` is no valid gzip",
+        ),
+        (
+            gzip(&"x".repeat(6 << 20)),
+            "has more than 5242880 bytes when it is decompressed",
+        ),
+    ] {
+        answer_http(move |_| Ok(gzipped(body.clone())));
+        let error = failure(&HTTP_FETCH, json!({"url": "https://example.com/?key=1"}));
+        assert!(error.message.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn a_request_says_who_sends_it() {
+    answer_http(|request| {
+        let agent = request.headers().iter().find(|(name, _)| name == "user-agent");
+        Ok(html(&format!("<p>{}", agent.unwrap().1)))
+    });
+    let page = output(&HTTP_FETCH, json!({"url": "https://example.com/"}));
+    assert_eq!(page["text"], "art-http-fetch/0.1.0");
+}
+
+#[test]
+fn a_page_without_a_content_type_is_read_as_a_page() {
+    let page = Response::new(200, "\n<!DOCTYPE html><title>News</title><p>Hello");
+    assert_eq!(fetch(page, json!({}))["title"], "News");
+    let text = Response::new(200, "a < b");
+    assert_eq!(fetch(text, json!({}))["text"], "a < b");
+}
+
+#[test]
+fn an_encoding_that_is_named_late_or_in_an_xml_declaration_is_found() {
+    let fetched = |bytes: Vec<u8>, media_type: &str| {
+        fetch(
+            Response::new(200, bytes).with_header("content-type", media_type),
+            json!({}),
+        )["text"]
+            .clone()
+    };
+    let late = format!("<!--{}--><META CHARSET='windows-1252'><p>caf", "x".repeat(3_000));
+    assert_eq!(fetched([late.as_bytes(), b"\xe9"].concat(), "text/html"), "café");
+    let xml = b"<?xml version='1.0' encoding='ISO-8859-1'?><a>caf\xe9</a>";
+    assert!(
+        fetched(xml.to_vec(), "application/xml")
+            .as_str()
+            .unwrap()
+            .contains("café")
+    );
+    // A text that only mentions an encoding is not in it.
+    assert_eq!(
+        fetched("<p>charset=windows-1252 café".into(), "text/html"),
+        "charset=windows-1252 café"
+    );
+}
+
 #[test]
 fn the_character_encoding_is_read_from_the_header_or_from_the_page() {
     let encoding_in_header =
@@ -168,11 +247,9 @@ fn endless_redirects_are_an_error() {
 #[test]
 fn a_page_that_has_not_changed_is_not_returned_again() {
     answer_http(|request| {
-        let headers = [("accept", 0), ("if-none-match", 1), ("if-modified-since", 2)];
-        for (name, position) in headers {
-            assert_eq!(request.headers()[position].0, name);
-        }
-        assert_eq!(request.headers()[1].1, "\"v1\"");
+        let names: Vec<_> = request.headers().iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["user-agent", "accept", "if-none-match", "if-modified-since"]);
+        assert_eq!(request.headers()[2].1, "\"v1\"");
         Ok(Response::new(304, "").with_header("etag", "\"v1\""))
     });
     let input = json!({

@@ -93,6 +93,7 @@ fn search(service_address: &str, input: &WebSearchInput) -> Result<WebSearchOutp
     let url = search_address(service_address, &input.query)?;
     let response = Request::new("GET", url.as_str())
         .header("accept", "application/json")
+        .header("user-agent", concat!("art-web-search/", env!("CARGO_PKG_VERSION")))
         .send()?;
     let reply: Value = response.success()?.json().map_err(|error| {
         ToolError::config(format_args!(

@@ -136,3 +136,13 @@ fn a_service_without_a_valid_address_is_an_error() {
     let error = search_address("search", "x").unwrap_err();
     assert!(error.message.contains("is no address"), "{error}");
 }
+
+#[test]
+fn a_request_says_who_sends_it() {
+    answer_http(|request| {
+        let agent = request.headers().iter().find(|(name, _)| name == "user-agent");
+        assert_eq!(agent.unwrap().1, "art-web-search/0.1.0");
+        Ok(Response::new(200, r#"{"results":[]}"#))
+    });
+    search("https://s.example/", &input("x")).unwrap();
+}
