@@ -3,7 +3,6 @@
 //! The path of such a file may name a pipe, a device or a folder instead of a file. Opening a pipe blocks until another process
 //! writes to it, and reading a device may never end.
 
-mod attributes;
 mod links;
 mod replace;
 
@@ -18,7 +17,6 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
-pub use attributes::{reserve, take_attributes};
 pub use links::{LinkInPath, is_link, open_directory_without_links, resolve};
 pub use replace::{create, remove_left_behind, replace, replace_with, set_before_rename};
 

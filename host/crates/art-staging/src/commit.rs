@@ -1,20 +1,18 @@
 //! Commits and drops staged changes.
 //!
 //! A commit first prepares: it puts all new contents into temporary files beside the files that they replace. Then it stores the
-//! [`JOURNAL_FILE`], and then it renames each temporary file to the file that it replaces. A file that another one cannot replace,
-//! because it has several names or another owner, is written over instead. If the process is killed meanwhile,
+//! [`JOURNAL_FILE`], and then it renames each temporary file to the file that it replaces. If the process is killed meanwhile,
 //! the next opening of the staging undoes the commit if the [`JOURNAL_FILE`] was not stored yet, and otherwise completes it.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Seek as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt as _, PermissionsExt as _};
 use serde::{Deserialize, Serialize};
 
 use crate::change::{Action, Change, ChangeSet, Digest, PathState};
-use crate::disk::{copy, current_state, open_regular, open_to_write, remove_file, sync_directory, write_durably};
+use crate::disk::{copy, current_state, open_regular, remove_file, sync_directory, write_durably};
 use crate::draft::{is_draft, try_lock};
 use crate::error::StagingError;
 use crate::staging::{LOCK_FOLDER, SET_FILE, Staging, read_json};
@@ -246,7 +244,7 @@ impl Commit<'_> {
         Ok(())
     }
 
-    /// Copies new contents to a temporary file, with the attributes of the file that it replaces. Returns their digest.
+    /// Copies new contents to a temporary file, with the permissions of the file that it replaces. Returns their digest.
     fn copy(&self, blob: &str, change: &Change, temporary: &Path) -> io::Result<Digest> {
         let from = open_regular(&self.folder, Path::new(blob))?;
         remove_file(&self.granted, temporary)?;
@@ -262,10 +260,6 @@ impl Commit<'_> {
         let digest = copy(from, &mut to)?;
         if let Some(mode) = mode {
             to.set_permissions(cap_std::fs::Permissions::from_mode(mode))?;
-        }
-        let mut to = to.into_std();
-        if let Ok(replaced) = open_regular(&self.granted, &change.path) {
-            art_files::take_attributes(&replaced, &to)?;
         }
         to.flush()?;
         to.sync_all()?;
@@ -295,22 +289,13 @@ impl Commit<'_> {
     /// Makes a change, unless it is made already. Returns false, and leaves the file or directory as it is, if somebody else
     /// changed it after the commit began.
     fn make_change(&self, index: usize, change: &Change) -> io::Result<bool> {
-        let (temporary, writing) = (self.temporary_path(index, change), self.writing_path(index, change));
-        if self.granted.symlink_metadata(&writing).is_ok() {
-            return self.write_over(change, &writing);
-        }
         let is_as_before = current_state(&self.granted, &change.path)? == change.before;
+        let temporary = self.temporary_path(index, change);
         match &change.action {
             Action::Write { digest, .. } => {
                 if is_as_before && self.granted.symlink_metadata(&temporary).is_ok() {
-                    if self.can_replace(&temporary, change)? {
-                        self.granted.rename(&temporary, &self.granted, &change.path)?;
-                        return Ok(true);
-                    }
-                    // The name says that the file may have a part of both contents from now on.
-                    self.granted.rename(&temporary, &self.granted, &writing)?;
-                    sync_directory(&self.granted, writing.parent().unwrap_or(Path::new("")))?;
-                    return self.write_over(change, &writing);
+                    self.granted.rename(&temporary, &self.granted, &change.path)?;
+                    return Ok(true);
                 }
                 // Either the interrupted commit has made the change, or somebody else has changed the file.
                 remove_file(&self.granted, &temporary)?;
@@ -327,39 +312,6 @@ impl Commit<'_> {
                 Ok(current_state(&self.granted, &change.path)? == PathState::Nothing)
             }
         }
-    }
-
-    /// Returns whether a temporary file can take the place of the file that a change writes, if there is one.
-    fn can_replace(&self, temporary: &Path, change: &Change) -> io::Result<bool> {
-        match change.before {
-            PathState::File(_) => {
-                let temporary = open_regular(&self.granted, temporary)?;
-                art_files::take_attributes(&open_regular(&self.granted, &change.path)?, &temporary)
-            }
-            _ => Ok(true),
-        }
-    }
-
-    /// Writes the contents of the file at `writing` over the file of a change, and removes `writing`. An interrupted commit may
-    /// have written a part of them. Returns true: the change is made.
-    fn write_over(&self, change: &Change, writing: &Path) -> io::Result<bool> {
-        let from = open_regular(&self.granted, writing)?;
-        let mut to = match open_to_write(&self.granted, &change.path) {
-            // Somebody has removed the name meanwhile, and nothing is left to write over.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.granted.rename(writing, &self.granted, &change.path)?;
-                return Ok(true);
-            }
-            opened => opened?,
-        };
-        art_files::reserve(&to, 0, from.metadata()?.len())?;
-        copy(&from, &mut to)?;
-        let length = to.stream_position()?;
-        to.set_len(length)?;
-        drop_special_bits(&to);
-        to.sync_all()?;
-        remove_file(&self.granted, writing)?;
-        Ok(true)
     }
 
     /// Waits until the changes in all directories are stored on the disk.
@@ -416,24 +368,6 @@ impl Commit<'_> {
     fn temporary_path(&self, index: usize, change: &Change) -> PathBuf {
         let name = format!(".art-{}-{index}.tmp", self.set.id);
         change.path.with_file_name(name)
-    }
-
-    /// Returns the path of the temporary file while its contents are written over the file of the change.
-    fn writing_path(&self, index: usize, change: &Change) -> PathBuf {
-        self.temporary_path(index, change).with_extension("writing")
-    }
-}
-
-/// Removes the set-user-ID and the set-group-ID of a file that was written over, if this is allowed: see [`permission_bits`].
-fn drop_special_bits(file: &File) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let permissions = file.metadata().map(|metadata| metadata.permissions());
-    if let Ok(permissions) = permissions
-        && permissions.mode() & 0o6000 != 0
-    {
-        let without = std::fs::Permissions::from_mode(permissions.mode() & 0o1777);
-        // The system does this by itself for everybody but the owner and root.
-        file.set_permissions(without).ok();
     }
 }
 

@@ -298,62 +298,6 @@ fn a_committed_file_keeps_its_permissions() {
 }
 
 #[test]
-fn a_committed_file_keeps_its_other_names() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let fixture = Fixture::new();
-    let other_name = fixture.folder.path().join("other.txt");
-    fs::hard_link(fixture.granted_path("a.txt"), &other_name).unwrap();
-    fs::set_permissions(&other_name, fs::Permissions::from_mode(0o4755)).unwrap();
-    let set = fixture.stage_changes();
-    fixture.open_staging().commit(&set, &[]).unwrap();
-    assert!(fixture.is_committed());
-    assert_eq!(fs::read_to_string(&other_name).unwrap(), "new a\n");
-    assert_eq!(fs::metadata(&other_name).unwrap().permissions().mode() & 0o7777, 0o755);
-    assert_eq!(fixture.temporary_files(), Vec::<String>::new());
-}
-
-#[test]
-fn a_commit_that_was_interrupted_while_it_wrote_over_a_file_is_completed() {
-    let fixture = Fixture::new();
-    let other_name = fixture.folder.path().join("other.txt");
-    fs::hard_link(fixture.granted_path("a.txt"), &other_name).unwrap();
-    let set = fixture.stage_changes();
-    let written = set.changes.iter().find(|change| change.path == Path::new("a.txt"));
-    let journal = serde_json::json!({"changes": [written.unwrap()], "directories": []});
-    fs::write(fixture.set_folder(&set).join("journal.json"), journal.to_string()).unwrap();
-    fixture.write(&format!(".art-{}-0.writing", set.id), "new a\n");
-    // The process was killed in the middle of the word `new`.
-    fixture.write("a.txt", "ne");
-    fixture.open_staging();
-    assert_eq!(fixture.read("a.txt").as_deref(), Some("new a\n"));
-    assert_eq!(fs::read_to_string(&other_name).unwrap(), "new a\n");
-    assert_eq!(fixture.temporary_files(), Vec::<String>::new());
-}
-
-#[test]
-fn a_committed_file_keeps_its_owner_and_its_attributes() {
-    use std::os::unix::fs::MetadataExt as _;
-    let fixture = Fixture::new();
-    let path = fixture.granted_path("a.txt");
-    let file = fs::File::open(&path).unwrap();
-    let has_attributes = rustix::fs::fsetxattr(&file, "user.note", b"kept", rustix::fs::XattrFlags::empty()).is_ok();
-    // Only root can give a file away.
-    let is_given_away = std::os::unix::fs::chown(&path, Some(12_345), Some(12_345)).is_ok();
-    let set = fixture.stage_changes();
-    fixture.open_staging().commit(&set, &[]).unwrap();
-    assert!(fixture.is_committed());
-    let metadata = fs::metadata(&path).unwrap();
-    if is_given_away {
-        assert_eq!((metadata.uid(), metadata.gid()), (12_345, 12_345));
-    }
-    if has_attributes {
-        let mut value = [0; 4];
-        rustix::fs::getxattr(&path, "user.note", &mut value).unwrap();
-        assert_eq!(&value, b"kept");
-    }
-}
-
-#[test]
 fn committed_contents_have_no_permissions_that_were_given_to_others() {
     use std::os::unix::fs::PermissionsExt as _;
     let fixture = Fixture::new();

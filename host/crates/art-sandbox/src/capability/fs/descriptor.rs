@@ -12,7 +12,7 @@ use super::fault::code_of_error;
 use super::mount::Mount;
 use super::overlay::StagedFile;
 use super::writes::{
-    Begun, HostContent, NewPart, OpenPart, Progress, SharedFile, WriteKind, Writes, drop_special_bits,
+    Begun, HostContent, NewPart, OpenPart, Progress, SharedFile, WriteKind, Writes, drop_special_bits, reserve,
 };
 
 /// Maximum number of bytes that one operation reads or writes.
@@ -253,7 +253,7 @@ impl OpenFile {
         let writable = match &self.content {
             Content::OnHost(host) if !matches!(host.shared.content(), HostContent::Part(_)) => {
                 // So a full disk refuses all of the bytes or none.
-                art_files::reserve(&host.file, length, bytes.len() as u64).map_err(|error| code_of_error(&error))?;
+                reserve(&host.file, length, bytes.len() as u64).map_err(|error| code_of_error(&error))?;
                 Writable {
                     file: ContentFile::Own(&host.file),
                     progress: None,

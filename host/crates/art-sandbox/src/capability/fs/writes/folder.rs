@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 use serde::Serialize;
 
@@ -251,6 +251,17 @@ impl Drop for PartFolder {
         }
         // Fails if another call has a folder there.
         drop(self.place.remove_dir(user_folder_name()));
+    }
+}
+
+/// Reserves space, so that writing there does not fail because the disk is full. Does nothing on file systems that cannot.
+pub(in crate::capability::fs) fn reserve(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
+    if bytes == 0 {
+        return Ok(());
+    }
+    match rustix::fs::fallocate(file.as_fd(), FallocateFlags::KEEP_SIZE, offset, bytes) {
+        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
+        result => Ok(result?),
     }
 }
 

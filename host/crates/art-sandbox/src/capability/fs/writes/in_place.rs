@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cap_std::fs::Metadata;
 
 use super::entry::Target;
-use super::folder::{PartFolder, drop_special_bits, open_in_place};
+use super::folder::{PartFolder, drop_special_bits, open_in_place, reserve};
 use super::part::copy_piece;
 use super::publish::Failure;
 use super::recovery::KeptContent;
@@ -97,7 +97,7 @@ impl InPlaceWrite {
         }
         let note = self.kept.note_name();
         self.folder.store_note(&note, &self.kept)?;
-        if let Err(error) = art_files::reserve(&self.target, 0, self.new.metadata()?.len()) {
+        if let Err(error) = reserve(&self.target, 0, self.new.metadata()?.len()) {
             self.folder.dir().remove_file(&note)?;
             return Err(error.into());
         }

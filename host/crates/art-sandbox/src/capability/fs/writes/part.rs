@@ -6,7 +6,8 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cap_std::fs::{Dir, MetadataExt as _};
+use cap_std::fs::{Dir, Metadata, MetadataExt as _};
+use rustix::fs::XattrFlags;
 
 use super::entry::{FileId, Target, mount_of};
 use super::folder::{PartFolder, SetAside};
@@ -160,14 +161,37 @@ pub(super) fn copy_piece(from: &File, to: &File, offset: u64) -> io::Result<usiz
 
 /// Gives a part the group and the extended attributes of the file that it replaces. Returns whether the part cannot replace the file,
 /// so that the file is written in place.
-pub(super) fn take_attributes(original: &File, part: &File, parent: &Dir) -> io::Result<bool> {
-    let can_replace = art_files::take_attributes(original, part)?;
+pub(super) fn take_attributes(original: &File, metadata: &Metadata, part: &File, parent: &Dir) -> io::Result<bool> {
+    let made = Metadata::from_just_metadata(part.metadata()?);
+    let has_other_group = made.gid() != metadata.gid()
+        && rustix::fs::fchown(part.as_fd(), None, Some(rustix::fs::Gid::from_raw(metadata.gid()))).is_err();
+    copy_attributes(original, part);
     // A file can be mounted on another one, which then cannot be replaced.
     let is_mounted = match (mount_of(original)?, mount_of(parent)?) {
         ((_, Some(of_file)), (_, Some(of_parent))) => of_file != of_parent,
         ((of_file, _), (of_parent, _)) => of_file != of_parent,
     };
-    Ok(!can_replace || is_mounted)
+    Ok(metadata.nlink() > 1 || made.uid() != metadata.uid() || has_other_group || is_mounted)
+}
+
+/// Copies the extended attributes, such as access control lists, as far as this is allowed. Leaves out the capabilities of a
+/// program.
+fn copy_attributes(original: &File, part: &File) {
+    let mut names = vec![0_u8; 64 << 10];
+    let Ok(length) = rustix::fs::flistxattr(original.as_fd(), &mut names) else {
+        return;
+    };
+    let names = names.get(..length).unwrap_or_default();
+    let mut value = vec![0_u8; 64 << 10];
+    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        if name == b"security.capability" {
+            continue;
+        }
+        if let Ok(length) = rustix::fs::fgetxattr(original.as_fd(), name, &mut value) {
+            let value = value.get(..length).unwrap_or_default();
+            rustix::fs::fsetxattr(part.as_fd(), name, value, XattrFlags::empty()).ok();
+        }
+    }
 }
 
 /// Gives a new file the group of its directory if the directory says so and the system allows it.
