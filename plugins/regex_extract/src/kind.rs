@@ -44,10 +44,12 @@ const PRICE: &str = r"(?i)(?:[$€£¥₹]|\b(?:USD|EUR|GBP|CHF)) ?(?:\d+(?:[.,]
 
 /// A path may end with brackets, as in `https://en.wikipedia.org/wiki/Set_(mathematics)`, but the bracket after a whole address in
 /// brackets is no part of it.
-const URL: &str = r#"(?:https?://|\bwww\.)(?:\([^\s<>"()]*\)|[^\s<>"()])*(?:\([^\s<>"()]*\)|[\w/])"#;
-/// An address of version 4, or what may be one of version 6, which [`Kind::accepts`] parses.
-const IP_ADDRESS: &str =
-    r"(?:^|[^\w:.])((?:\d{1,3}\.){3}\d{1,3}|[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:(?:\.\d{1,3}){3})?)";
+const URL: &str = r#"(?:https?://|\bwww\.)(?:(?:[^\s<>"]*?\([^\s<>"()]*\))+(?:[^\s<>"]*[\w/])?|[^\s<>"]*[\w/])"#;
+/// What may be an address of version 6, or an address of version 4. [`Kind::accepts`] parses both.
+const IP_ADDRESS: &str = r"[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}(?:(?:\.\d{1,3}){3})?|\b(?:\d{1,3}\.){3}\d{1,3}\b";
+/// A number may begin with its point if no word precedes it, as in `No.5`. The dots of `10..20` are no points.
+const NUMBER: &str = r"(?:\.{2,})?([-−]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\b{start-half}\.\d+)(?:[eE][-+−]?\d+)?)";
+const PERCENTAGE: &str = r"(?i)(?:\.{2,})?([-−]?(?:\d+(?:[.,]\d+)*|\b{start-half}\.\d+) ?(?:%|per ?cent\b))";
 
 /// [`DATE`] in compiled form. Never `None`, because the pattern is valid.
 static DATE_REGEX: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(DATE).ok());
@@ -68,8 +70,8 @@ impl Kind {
             Self::Postcode => r"\b(?:[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|\d{5}(?:-\d{4})?)\b",
             Self::ZipCode => r"\b\d{5}(?:-\d{4})?\b",
             Self::Price | Self::Amount => PRICE,
-            Self::Percentage => r"(?i)[-−]?(?:\d+(?:[.,]\d+)*|\.\d+) ?(?:%|per ?cent\b)",
-            Self::Number => r"[-−]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:[eE][-+−]?\d+)?",
+            Self::Percentage => PERCENTAGE,
+            Self::Number => NUMBER,
             Self::CapitalisedWord | Self::CapitalizedWord => r"\b\p{Lu}[\p{L}\p{M}'’-]*\b",
             Self::Acronym => r"\b\p{Lu}{2,}\b",
             Self::HexColour | Self::HexColor => r"#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3,4})\b",
@@ -88,10 +90,16 @@ impl Kind {
                 || after.strip_prefix('.').is_some_and(starts_with_digit)
         };
         let found = text.get(range.clone()).unwrap_or_default();
+        // `db::connect` begins with what looks like an address of version 6.
+        let is_in_word = || {
+            let is_joined = |sign: char| sign.is_alphanumeric() || sign == '_' || (sign == ':' && found.contains(':'));
+            before.is_some_and(|text| text.ends_with(is_joined))
+                || after.is_some_and(|text| text.starts_with(is_joined))
+        };
         match self {
             Self::PhoneNumber => is_phone_number(found),
-            Self::IpAddress => is_ip_address(found) && !is_in_longer_number(),
-            // `192.168.10.12` contains what looks like a date.
+            Self::IpAddress => is_ip_address(found) && !is_in_longer_number() && !is_in_word(),
+            // `10.0.0.12` contains what looks like a date.
             Self::Date => !is_in_longer_number(),
             _ => true,
         }

@@ -235,6 +235,12 @@ fn numbers_may_begin_with_a_point_and_have_exponents_and_a_minus_sign() {
         json!(["−3%", ".5 percent", "1,000%"])
     );
     assert_eq!(of_kind("price", "$.50 and €3"), json!(["$.50", "€3"]));
+    let text = "No.5 and p.12, pages 10..20, 13.11.2026 and -.5";
+    assert_eq!(
+        of_kind("number", text),
+        json!(["5", "12", "10", "20", "13.11", "2026", "-.5"])
+    );
+    assert_eq!(of_kind("percentage", "approx.5%"), json!(["5%"]));
 }
 
 #[test]
@@ -246,6 +252,14 @@ fn an_address_may_end_with_brackets_but_not_with_one_around_it() {
         "https://example.org/d_(e)",
     ];
     assert_eq!(of_kind("url", text), json!(expected));
+    for whole in [
+        "https://x.example/q?x=f(1,g(2))&y=3",
+        "https://x.example/a_((b)_c)/d",
+        "https://x.example/a_(b)_(c)",
+        "https://x.example/a(b",
+    ] {
+        assert_eq!(of_kind("url", whole), json!([whole]));
+    }
 }
 
 #[test]
@@ -258,7 +272,13 @@ fn ip_addresses_of_both_versions_are_found() {
 }
 
 #[test]
+fn an_ip_address_may_follow_a_colon_and_is_no_part_of_a_word() {
+    let text = "inet addr:10.0.2.15, ...10.0.0.1, 10.0.0.1234, 10.0.0.12abc; use db::connect, Face::decode";
+    assert_eq!(of_kind("ip_address", text), json!(["10.0.2.15", "10.0.0.1"]));
+}
+
+#[test]
 fn an_ip_address_contains_no_date() {
-    let text = "192.168.10.12 and 10.0.0.12/24 since 12.10.2024. Until 2024-12-31";
+    let text = "192.16.10.12 and 10.0.0.12/24 since 12.10.2024. Until 2024-12-31";
     assert_eq!(of_kind("date", text), json!(["12.10.2024", "2024-12-31"]));
 }
