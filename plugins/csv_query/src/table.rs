@@ -137,7 +137,11 @@ fn preamble_length(text: &str) -> usize {
             is_title_over = is_in_title && content.is_empty();
             length = if is_in_title { length } else { at };
         } else if content.contains(DELIMITERS) {
-            length = if is_title_over { at } else { length };
+            length = if is_title_over && begins_with_alike_rows(text.get(at..).unwrap_or_default()) {
+                at
+            } else {
+                length
+            };
             break;
         } else {
             // The header of a table of one column has no delimiters either, but no empty line after it.
@@ -145,8 +149,26 @@ fn preamble_length(text: &str) -> usize {
             (is_in_title, is_title_over) = (true, false);
         }
     }
-    let has_table = text.get(length..).is_some_and(|table| !table.trim().is_empty());
-    if has_table { length } else { 0 }
+    let (preamble, table) = text.split_at(length);
+    // A quoted field may have empty lines.
+    let is_whole = preamble.matches('"').count().is_multiple_of(2);
+    if is_whole && table.contains(DELIMITERS) {
+        length
+    } else {
+        0
+    }
+}
+
+/// Returns whether the first two lines have the same number of delimiters of one kind, at least one.
+fn begins_with_alike_rows(table: &str) -> bool {
+    let (Some(first), Some(second)) = (table.lines().next(), table.lines().nth(1)) else {
+        return false;
+    };
+    let count = |delimiter: &char| (count_unquoted(first, *delimiter), count_unquoted(second, *delimiter));
+    DELIMITERS
+        .iter()
+        .map(count)
+        .any(|(first, second)| first > 0 && first == second)
 }
 
 /// Returns the delimiter in a line such as `sep=;`.

@@ -70,6 +70,12 @@ fn what_precedes_the_header_is_left_out() {
         json!([{"name": "Ada"}, {"name": "Bob"}]),
     );
     assert_rows(json!({}), "#name\nAda\n", json!([{"#name": "Ada"}]));
+    assert_rows(json!({}), "# Name\nAda\n", json!([{"# Name": "Ada"}]));
+    assert_rows(
+        json!({"limit": 1}),
+        "comment\nGreat\n\nGood; thanks\n",
+        json!([{"comment": "Great"}]),
+    );
     // The lines are those of the whole text.
     let error = query(json!({}), "# one\n\nTitle\n\na,b\n1,2\n3\n").unwrap_err();
     assert!(error.contains("line 7 has 1 fields"), "{error}");
