@@ -241,14 +241,18 @@ impl Response {
             .trim()
             .to_lowercase();
         let decoder: Box<dyn Read> = match coding.as_str() {
-            // There is nothing to decompress in the answer to `HEAD`.
-            _ if self.body.is_empty() => return Ok(self),
+            // There is nothing to decompress in the answer to `HEAD`, and a part of a body cannot be.
+            _ if self.body.is_empty() || self.status == 206 => return Ok(self),
             "gzip" | "x-gzip" => Box::new(flate2::read::MultiGzDecoder::new(self.body.as_slice())),
             "deflate" => Box::new(flate2::read::ZlibDecoder::new(self.body.as_slice())),
             _ => return Ok(self),
         };
         let mut body = Vec::new();
         let read = decoder.take(MAX_RESPONSE_BYTES as u64 + 1).read_to_end(&mut body);
+        // The status of an error or a redirect says more than its body.
+        if read.is_err() && !(200..300).contains(&self.status) {
+            return Ok(self);
+        }
         read.map_err(|error| {
             let address = shown_address(url);
             ToolError::io(format_args!(

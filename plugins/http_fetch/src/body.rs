@@ -2,7 +2,7 @@
 
 use art_sdk::http::Response;
 use art_sdk::prelude::*;
-use encoding_rs::{Encoding, UTF_8};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use scraper::{Html, Selector};
 use url::Url;
 
@@ -85,15 +85,20 @@ fn decode(response: &Response) -> String {
     let from_header = response
         .header("content-type")
         .and_then(|header| charset(header.as_bytes()));
-    let encoding = from_header.or_else(|| encoding_in_page(bytes)).unwrap_or(UTF_8);
+    let encoding = from_header.or_else(|| encoding_in_page(response)).unwrap_or(UTF_8);
     // A byte order mark takes precedence over `encoding`.
     encoding.decode(bytes).0.into_owned()
 }
 
 /// Returns the encoding that a page names: in its XML declaration, or in an element `meta`. The HTML standard requires that this
 /// is in the first 1024 bytes, but many pages have it later.
-fn encoding_in_page(bytes: &[u8]) -> Option<&'static Encoding> {
+fn encoding_in_page(response: &Response) -> Option<&'static Encoding> {
     const MAX_HEAD_BYTES: usize = 64 << 10;
+    let bytes = response.bytes();
+    let media_type = media_type(response);
+    if !(media_type.is_empty() || media_type.contains("html") || media_type.contains("xml")) {
+        return None;
+    }
     let head = String::from_utf8_lossy(bytes.get(..MAX_HEAD_BYTES).unwrap_or(bytes)).to_lowercase();
     let declaration = head
         .trim_start()
@@ -101,7 +106,15 @@ fn encoding_in_page(bytes: &[u8]) -> Option<&'static Encoding> {
         .and_then(|rest| rest.split_once("?>"));
     let in_declaration = declaration.and_then(|(attributes, _)| label_after(attributes, "encoding="));
     let tags = head.split("<meta").skip(1).filter_map(|rest| rest.split('>').next());
-    in_declaration.or_else(|| tags.filter_map(|tag| label_after(tag, "charset=")).next())
+    let named = in_declaration.or_else(|| tags.filter_map(|tag| label_after(tag, "charset=")).next());
+    // A text in UTF-16 could not be read up to here: as the HTML standard says, it is in UTF-8.
+    named.map(|encoding| {
+        if [UTF_16LE, UTF_16BE].contains(&encoding) {
+            UTF_8
+        } else {
+            encoding
+        }
+    })
 }
 
 /// Returns the encoding whose name follows `charset=` in `text`, if there is one.

@@ -169,7 +169,16 @@ fn an_encoding_that_is_named_late_or_in_an_xml_declaration_is_found() {
             .unwrap()
             .contains("café")
     );
+    let utf_16 = "<?xml version='1.0' encoding='utf-16'?><a>café</a>";
+    assert!(
+        fetched(utf_16.into(), "application/xml")
+            .as_str()
+            .unwrap()
+            .contains("café")
+    );
     // A text that only mentions an encoding is not in it.
+    let quoted = "<meta charset=windows-1252> café";
+    assert_eq!(fetched(quoted.into(), "text/plain"), quoted);
     assert_eq!(
         fetched("<p>charset=windows-1252 café".into(), "text/html"),
         "charset=windows-1252 café"
