@@ -203,11 +203,13 @@ fn reason(text: &str, iso_error: &jiff::Error) -> String {
     let starts_like_iso = text.bytes().take(4).filter(u8::is_ascii_digit).count() == 4;
     let numbers: Vec<_> = text.split(['/', '.', '-']).collect();
     let is_number = |part: &&str| (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    // `31.02.2026` has a clear order, but there is no such day.
+    let has_order = text.contains('.') && numbers.last().is_some_and(|year| year.len() == 4);
     if names_month(text) {
         " (it names a month and no day: give a day, such as `1 March 2027`)".to_owned()
     } else if starts_like_iso {
         format!(" ({iso_error})")
-    } else if numbers.len() == 3 && numbers.iter().all(is_number) {
+    } else if numbers.len() == 3 && numbers.iter().all(is_number) && !has_order {
         " (which numbers are the day, the month and the year is not clear)".to_owned()
     } else {
         String::new()
@@ -282,6 +284,10 @@ mod tests {
                  write ISO 8601, for example"
             );
             assert!(parse_to_iso(text).starts_with(&expected), "{}", parse_to_iso(text));
+        }
+        for text in ["November 31", "31.02.2026"] {
+            let error = parse_to_iso(text);
+            assert!(error.contains("as a date; write ISO 8601"), "{error}");
         }
         for text in ["Nov 2026", "March 2027", "December", "sept."] {
             let error = parse_to_iso(text);

@@ -256,7 +256,13 @@ fn foreign_directive(pattern: &str) -> Option<&str> {
         let is_repeated = word.len() > 1 && word.chars().all(|sign| sign == first);
         is_repeated && "yYmMdDhHsS".contains(first)
     };
-    let directives = pattern.split('%').skip(1).map(|text| text.get(1..).unwrap_or_default());
+    // A flag or a width may stand between `%` and the letter of a directive.
+    let is_letter = |sign: char| sign.is_ascii_alphabetic();
+    let directives = pattern
+        .split('%')
+        .skip(1)
+        .map(|text| text.trim_start_matches(|sign| !is_letter(sign)));
+    let directives = directives.map(|text| text.get(1..).unwrap_or_default());
     let texts = pattern.split('%').take(1).chain(directives);
     let mut words = texts.flat_map(|text| text.split(|sign: char| !sign.is_ascii_alphabetic()));
     words

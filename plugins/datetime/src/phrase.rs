@@ -144,7 +144,7 @@ pub(crate) fn names_month(text: &str) -> bool {
     let is_month = ["%B", "%b"]
         .iter()
         .any(|format| BrokenDownTime::parse(format, month).is_ok());
-    is_month && year.bytes().all(|byte| byte.is_ascii_digit())
+    is_month && (year.is_empty() || (year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit())))
 }
 
 fn strip_ordinal_ending(word: &str) -> &str {

@@ -330,6 +330,7 @@ fn a_pattern_in_another_language_of_patterns_is_refused() {
         assert_fails(input(pattern), &format!("`format` has `{part}`, which is no directive"));
     }
     assert_eq!(run(input("%d. of %B, %Y%m%d"))["result"], "21. of November, 20261121");
+    assert_eq!(run(input("%-dd %-mm"))["result"], "21d 11m");
 }
 
 #[test]

@@ -251,6 +251,9 @@ fn to_text_around(line: &[u8], matcher: &RegexMatcher) -> String {
     }
     let before = String::from_utf8_lossy(before);
     let left_out = before.chars().count().saturating_sub(MAX_CHARS_BEFORE_MATCH);
+    if left_out == 0 {
+        return to_text(line);
+    }
     let kept: String = before.chars().skip(left_out).collect();
     format!(".. {}", to_text([kept.as_bytes(), from_match].concat().as_slice()))
 }
