@@ -30,19 +30,22 @@ pub(crate) fn decide(limits: &EngineLimits, error: &ModelError, retries: u32, ra
     if !error.code.is_retryable() || retries >= limits.max_retries {
         return RetryDecision::Fail;
     }
-    // A requested delay over the maximum is ignored, and the usual delay applies (contract M01).
-    let requested = error.retry_after_ms.filter(|delay| *delay <= limits.max_retry_after_ms);
-    let delay = requested.map_or_else(|| backoff(limits, retries, random), Duration::from_millis);
-    RetryDecision::Retry(delay)
+    match error.retry_after_ms {
+        // The provider has said that it refuses what comes earlier. The error says when it accepts requests again.
+        Some(requested) if requested > limits.max_retry_after_ms => RetryDecision::Fail,
+        Some(requested) => RetryDecision::Retry(Duration::from_millis(requested)),
+        None => RetryDecision::Retry(backoff(limits, retries, random)),
+    }
 }
 
-/// Returns the usual delay: it doubles with each retry up to `retry_cap_ms`, and is then varied by up to 20 %, so that many
-/// programs do not retry at the same time.
+/// Returns the usual delay: it doubles with each retry and is varied by up to 20 %, so that many programs do not retry at the same
+/// time, but is never above `retry_cap_ms`.
 fn backoff(limits: &EngineLimits, retries: u32, random: f64) -> Duration {
     let doubled_ms = limits.retry_base_ms.saturating_mul(1_u64 << retries.min(32));
-    let capped = Duration::from_millis(doubled_ms.min(limits.retry_cap_ms));
-    capped
+    let cap = Duration::from_millis(limits.retry_cap_ms);
+    Duration::from_millis(doubled_ms.min(limits.retry_cap_ms))
         .mul_f64(0.8 + 0.4 * random.clamp(0.0, 1.0))
+        .min(cap)
         .max(Duration::from_millis(1))
 }
 
@@ -123,6 +126,11 @@ mod tests {
             [decision_after(0, 0.0), decision_after(0, 1.0)],
             [retry_in_ms(800), retry_in_ms(1200)]
         );
+        // The longest delay is not exceeded.
+        assert_eq!(
+            [decision_after(5, 0.0), decision_after(5, 1.0)],
+            [retry_in_ms(8_000), retry_in_ms(10_000)]
+        );
     }
 
     // Retries never follow without a delay (contracts A85, R1).
@@ -173,11 +181,11 @@ mod tests {
     }
 
     #[test]
-    fn a_requested_delay_is_used_if_it_is_at_most_a_minute() {
+    fn a_requested_delay_is_waited_for_if_it_is_at_most_a_minute() {
         let limits = EngineLimits::default();
         let decide = |ms| decide(&limits, &error_with_code(ModelErrorCode::RateLimited, Some(ms)), 0, 0.5);
         assert_eq!(decide(60_000), retry_in_ms(60_000));
-        assert_eq!(decide(60_001), retry_in_ms(1000), "the usual delay");
+        assert_eq!(decide(60_001), RetryDecision::Fail);
     }
 
     /// Returns the delay that a header requests, at 08:49:37 UTC on 6 November 1994.

@@ -115,9 +115,9 @@ pub struct EngineLimits {
     pub max_retries: u32,
     /// Delay before the first retry, doubled for each further one: 1 s.
     pub retry_base_ms: u64,
-    /// Maximum delay before a retry: 10 s. The delay is then varied by up to 20 %.
+    /// Maximum delay before a retry that the provider does not request: 10 s.
     pub retry_cap_ms: u64,
-    /// Maximum delay before a retry that a provider may request: 60 s. A longer one is ignored, and the usual delay applies.
+    /// Maximum delay before a retry that a provider may request: 60 s. If it requests a longer one, the call fails.
     pub max_retry_after_ms: u64,
     /// Maximum time that a call waits for one of the `max_parallel` slots of its provider: 30 s. At a local provider, at least
     /// `total_timeout_ms`.
