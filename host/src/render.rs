@@ -14,8 +14,9 @@ pub mod units;
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 
-use art_core::text::printable;
+use art_core::text::{printable, readable};
 use serde::Serialize;
+use serde::de::IgnoredAny;
 
 /// The first failure to write to stdout. Nothing is written after it, so that no answer has a gap.
 static STDOUT_ERROR: OnceLock<std::io::Error> = OnceLock::new();
@@ -36,7 +37,12 @@ pub fn print(text: &str) {
 /// pipe.
 pub(crate) fn tool_output(text: &str) {
     if stdout_is_terminal() {
-        return print(text);
+        let is_json = text.starts_with(['{', '[', '"']) && serde_json::from_str::<IgnoredAny>(text).is_ok();
+        return if is_json {
+            print(&escape_json(text))
+        } else {
+            print_prose(None, text)
+        };
     }
     to_stdout(|out| out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")));
 }
@@ -72,9 +78,17 @@ pub(crate) fn json_line<T: Serialize>(value: &T) {
     print(&escape_json(&text));
 }
 
-/// Writes a piece of an answer to stdout immediately, without a line end.
-pub(crate) fn print_piece(text: &str) {
-    to_stdout(|out| out.write_all(printable(text).as_bytes()));
+/// Writes a piece of an answer to stdout immediately, without a line end. `before` is the character that was printed before it.
+pub(crate) fn print_piece(before: Option<char>, text: &str) {
+    to_stdout(|out| out.write_all(readable(before, text).as_bytes()));
+}
+
+/// Writes an answer, or its rest after `before`, and a line end to stdout.
+pub(crate) fn print_prose(before: Option<char>, text: &str) {
+    to_stdout(|out| {
+        out.write_all(readable(before, text).as_bytes())?;
+        out.write_all(b"\n")
+    });
 }
 
 /// Turns off the bracketed paste mode, which an interrupted line editor leaves on. Bypasses the lock of stdout, since a blocked

@@ -272,6 +272,17 @@ fn invisible_characters_of_an_answer_are_escaped() {
 }
 
 #[test]
+fn joiners_and_soft_hyphens_of_words_stay_in_an_answer() {
+    let answer = "می\u{200c}خواهم Donau\u{ad}dampf 👩\u{200d}💻";
+    let provider = Provider::answering(&[
+        "<mainContent>می\u{200c}",
+        "خواهم Donau\u{ad}dampf 👩\u{200d}💻</mainContent>",
+    ]);
+    let ran = art_with(&Home::new(), &provider, &["run", "Hello"]);
+    assert_eq!(ran.stdout(), format!("{answer}\n"), "{ran}");
+}
+
+#[test]
 fn the_output_of_a_display_tool_is_in_the_json_report() {
     let (home, provider) = display_tool_and_provider();
     let report = art_with(&home, &provider, &["--json", "run", "Draw it"]).json();

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::harness::components;
 use crate::home::Home;
 use crate::program::CommandOutput;
+use crate::terminal::Terminal;
 
 /// The arguments of `art` for a call of the calculator.
 const CALL: [&str; 4] = ["tool", "call", "calculator", r#"{"expression":"6*7"}"#];
@@ -288,4 +289,14 @@ fn an_interrupt_cancels_a_direct_call() {
         (130, "cancelled"),
         "{ended}"
     );
+}
+
+#[test]
+fn an_output_at_a_terminal_is_valid_json_without_invisible_characters() {
+    let home = Home::empty();
+    home.add("echo", components::ECHO);
+    let mut terminal = Terminal::start(&home, &["tool", "call", "echo", "{\"text\": \"a\u{200b}\u{202e}b\"}"]);
+    terminal.until(r#""text": "a\u200b\u202eb""#);
+    let (output, code) = terminal.wait();
+    assert_eq!(code, 0, "{output}");
 }

@@ -74,7 +74,7 @@ async fn show(global: &GlobalOptions, store: &dyn Store, typed: &str) -> Result<
             [] => String::new(),
             names => format!("\nattached: {}", names.join(", ")),
         };
-        render::print(&format!("{role}: {}{attached}\n", message.content));
+        render::print_prose(None, &format!("{role}: {}{attached}\n", message.content));
     }
     Ok(Exit::Success)
 }

@@ -3,11 +3,12 @@
 use art_agent::{ActionId, AnswerStream, RunStage, RunView};
 use art_core::span::SpanContext;
 use art_core::stream::{Phase, StreamEvent};
+use art_core::text::is_joiner;
 use art_runtime::{CallUsage, ReplyPiece, Watcher};
 use art_tools::{ToolProgress, ToolReport};
 
 use super::plan::PlanDisplay;
-use super::{drawing, note, print, print_piece, stdout_is_terminal};
+use super::{drawing, note, print, print_piece, print_prose, stdout_is_terminal};
 
 /// Shows a run. On a terminal the answer is shown while the model writes it; otherwise it is printed at the end.
 pub(crate) struct RunDisplay {
@@ -31,6 +32,8 @@ struct PrintedAnswer {
     reader: AnswerStream,
     /// The printed text.
     text: String,
+    /// Joiners after it, which are printed together with what follows.
+    joiners: String,
 }
 
 impl RunDisplay {
@@ -50,11 +53,11 @@ impl RunDisplay {
         match unprinted(&shown, content) {
             Unprinted::All(content) => {
                 note("");
-                print(content);
+                print_prose(None, content);
             }
-            Unprinted::Rest(rest) => print(rest),
+            Unprinted::Rest(rest) => print_prose(shown.chars().next_back(), rest),
             // The run ended with another answer than the one that was shown.
-            Unprinted::Other(content) => print(&format!("\n\n{content}")),
+            Unprinted::Other(content) => print_prose(None, &format!("\n\n{content}")),
         }
     }
 
@@ -81,21 +84,32 @@ impl RunDisplay {
         let Some(printed) = &mut self.printed_answer else {
             return;
         };
-        let text = printed.reader_of(piece.call, piece.phase).push(token);
+        let read = printed.reader_of(piece.call, piece.phase).push(token);
+        let text = printed.take_printable(&read);
         if text.is_empty() {
             return;
         }
         let is_first_piece = printed.text.is_empty();
+        let before = printed.text.chars().next_back();
         printed.text.push_str(&text);
         if is_first_piece {
             self.print_plan_and_drawings();
             note("");
         }
-        print_piece(&text);
+        print_piece(before, &text);
     }
 }
 
 impl PrintedAnswer {
+    /// Returns what can be printed now that `read` was read, and keeps the joiners at its end.
+    fn take_printable(&mut self, read: &str) -> String {
+        let text = std::mem::take(&mut self.joiners) + read;
+        let end = text.trim_end_matches(is_joiner).len();
+        let (printable, joiners) = text.split_at(end);
+        joiners.clone_into(&mut self.joiners);
+        printable.to_owned()
+    }
+
     /// Returns the reader of the reply of a model call. Forgets the text so far if it came from an earlier call: this call
     /// repeats the earlier one, or the earlier reply was not the answer.
     fn reader_of(&mut self, call: ActionId, phase: Phase) -> &mut AnswerStream {
@@ -108,6 +122,7 @@ impl PrintedAnswer {
 
     /// Forgets the printed text, which turned out not to be the answer, and ends its line. Returns whether there was such a text.
     fn discard_text(&mut self) -> bool {
+        self.joiners.clear();
         let was_printed = !std::mem::take(&mut self.text).is_empty();
         if was_printed {
             print("");
@@ -189,6 +204,14 @@ fn unprinted<'a>(shown: &str, content: &'a str) -> Unprinted<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_joiner_at_the_end_of_a_piece_is_printed_with_the_next_piece() {
+        let mut printed = PrintedAnswer::default();
+        assert_eq!(printed.take_printable("می\u{200c}"), "می");
+        assert_eq!(printed.take_printable("\u{200d}"), "");
+        assert_eq!(printed.take_printable("خ"), "\u{200c}\u{200d}خ");
+    }
 
     #[test]
     fn only_the_rest_of_a_shown_answer_is_printed() {

@@ -94,6 +94,65 @@ pub fn printable(text: &str) -> String {
     })
 }
 
+/// Returns `text` as [`printable`] does, for prose: the joiners and soft hyphens of words and the joiners of emoji are letters of
+/// their script and stay. `before` is the character that was shown before the text, if any.
+#[must_use]
+pub fn readable(before: Option<char>, text: &str) -> String {
+    let (mut before, mut chars) = (before, text.chars().peekable());
+    let mut out = String::with_capacity(text.len());
+    while let Some(c) = chars.next() {
+        if is_unprintable(c) && !is_part_of_word(before, c, chars.peek().copied()) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+        before = Some(c);
+    }
+    out
+}
+
+/// Returns whether a character depends on those around it: [`readable`] shows it only between two letters or two emoji.
+#[must_use]
+pub const fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}')
+}
+
+/// Returns whether `c` between two characters is a soft hyphen in a word, a joiner in a word of a script that has joiners, or the
+/// joiner of an emoji. In other places these characters hide something.
+fn is_part_of_word(before: Option<char>, c: char, after: Option<char>) -> bool {
+    let (Some(before), Some(after)) = (before, after) else {
+        return false;
+    };
+    match c {
+        '\u{ad}' => before.is_alphabetic() && after.is_alphabetic(),
+        '\u{200c}' => has_joiners(before) && has_joiners(after),
+        '\u{200d}' => has_joiners(before) && has_joiners(after) || is_emoji(before) && is_emoji(after),
+        _ => false,
+    }
+}
+
+/// Returns whether a character is of a script whose words have joiners: Arabic, Syriac, Mongolian, those of India and its
+/// neighbours, Khmer and Myanmar.
+const fn has_joiners(c: char) -> bool {
+    matches!(
+        c,
+        '\u{620}'..='\u{74f}'
+            | '\u{750}'..='\u{77f}'
+            | '\u{8a0}'..='\u{8ff}'
+            | '\u{900}'..='\u{df4}'
+            | '\u{1000}'..='\u{109f}'
+            | '\u{1780}'..='\u{17d3}'
+            | '\u{1820}'..='\u{18aa}'
+            | '\u{fb50}'..='\u{fdff}'
+            | '\u{fe70}'..='\u{fefc}'
+    )
+}
+
+/// Returns whether a character is an emoji, or the sign after one that asks for its picture.
+const fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{1f000}'..='\u{1faff}')
+}
+
 /// Returns whether `text` is one line in which every character can be seen, so that it can be shown and copied as it is.
 #[must_use]
 pub fn is_printable_line(text: &str) -> bool {
@@ -227,6 +286,38 @@ mod tests {
     }
 
     #[test]
+    fn joiners_and_soft_hyphens_of_words_and_emoji_are_readable() {
+        for text in [
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष",
+            "Donau\u{ad}dampf\u{ad}schiff",
+            "👩🏽\u{200d}💻 ❤\u{fe0f}\u{200d}🔥",
+        ] {
+            assert_eq!(readable(None, text), text);
+        }
+        assert_eq!(readable(Some('ی'), "\u{200c}خ"), "\u{200c}خ");
+        assert_eq!(readable(None, "\u{200c}خ"), "\\u{200c}خ");
+    }
+
+    #[test]
+    fn what_hides_or_turns_text_is_escaped_in_prose_too() {
+        for text in [
+            "pay\u{200d}pal",
+            "a\u{200c}b",
+            "1\u{ad}2",
+            "a\u{ad}\u{ad}b",
+            "خ\u{200c}",
+            "a\u{202e}b",
+            "a\u{200b}b",
+            "\u{1b}[2J",
+        ] {
+            let shown = readable(None, text);
+            assert!(!shown.contains(|c| is_unprintable(c) && c != '\u{ad}'), "{shown:?}");
+            assert!(shown.contains('\\'), "{shown:?}");
+        }
+    }
+
+    #[test]
     fn ordinary_text_is_not_escaped() {
         let text = "one\ttwo\nthree äöü 漢字 עברית 🦀 \\u{1b}";
         assert_eq!(printable(text), text);
@@ -257,6 +348,7 @@ mod tests {
             let shown = printable(&text);
             prop_assert!(!shown.contains(is_unprintable));
             prop_assert_eq!(printable(&shown), shown);
+            prop_assert!(!readable(None, &text).contains(|c| is_unprintable(c) && !is_joiner(c)));
         }
     }
 }
