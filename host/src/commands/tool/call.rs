@@ -126,7 +126,7 @@ fn print_report(answer: &Answer, report: &ToolReport) {
         _ if result.status == ToolStatus::Suspended => approve::note_how_to_decide(answer),
         (output, Some(error)) => print_error(output.as_deref(), error, result.code),
         (Some(_), None) if drawing::has_drawing(result) => render::print(&drawing::draw(result)),
-        (Some(output), None) => render::print(&serde_json::to_string_pretty(output).unwrap_or_default()),
+        (Some(output), None) => render::json(output),
         (None, None) => render::note("the tool returned no output"),
     }
     let usage = &report.usage;
