@@ -31,7 +31,7 @@ pub(crate) fn decide(limits: &EngineLimits, error: &ModelError, retries: u32, ra
         return RetryDecision::Fail;
     }
     match error.retry_after_ms {
-        // The provider has said that it refuses what comes earlier. The error says when it accepts requests again.
+        // The provider has said that it refuses what comes earlier. The error says when it accepts requests again (contract M01).
         Some(requested) if requested > limits.max_retry_after_ms => RetryDecision::Fail,
         Some(requested) => RetryDecision::Retry(Duration::from_millis(requested)),
         None => RetryDecision::Retry(backoff(limits, retries, random)),
