@@ -30,14 +30,17 @@ impl Table {
         if text.trim().is_empty() {
             return Err(CsvError::Empty);
         }
-        let (preamble, table) = text.split_at(preamble_length(text));
+        let may_have_title = delimiter.is_none();
+        let (preamble, table) = text.split_at(preamble_length(text, may_have_title));
         let delimiter = match delimiter.or_else(|| declared_delimiter(preamble)) {
             Some(given) => parse_delimiter(given)?,
             None => detect_delimiter(table),
         };
         // The reader skips empty lines. In place of the lines before the header, they keep the numbers of the lines.
-        let line_breaks = preamble.matches('\n').map(|_| '\n');
-        let text: String = line_breaks.chain(table.chars()).collect();
+        let text = match preamble.matches('\n').count() {
+            0 => Cow::Borrowed(table),
+            lines => Cow::Owned("\n".repeat(lines) + table),
+        };
         let (header, rows) = read_records(&without_blanks_before_quotes(&text, delimiter), delimiter)?;
         let names = unique_names(&header);
         let columns = names
@@ -112,8 +115,8 @@ fn parse_delimiter(given: &str) -> Result<u8, CsvError> {
 }
 
 /// Returns the length of what precedes the header, in bytes: the line `sep=;` that spreadsheets write, comments, and a title, which
-/// is lines without delimiters before an empty line.
-fn preamble_length(text: &str) -> usize {
+/// is lines without delimiters before an empty line. Looks for a title only if `may_have_title` is set.
+fn preamble_length(text: &str, may_have_title: bool) -> usize {
     let mut uncommented = text
         .lines()
         .filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
@@ -136,7 +139,7 @@ fn preamble_length(text: &str) -> usize {
             at += line.len();
             is_title_over = is_in_title && content.is_empty();
             length = if is_in_title { length } else { at };
-        } else if content.contains(DELIMITERS) {
+        } else if content.contains(DELIMITERS) || !may_have_title {
             length = if is_title_over && begins_with_alike_rows(text.get(at..).unwrap_or_default()) {
                 at
             } else {
@@ -152,7 +155,8 @@ fn preamble_length(text: &str) -> usize {
     let (preamble, table) = text.split_at(length);
     // A quoted field may have empty lines.
     let is_whole = preamble.matches('"').count().is_multiple_of(2);
-    if is_whole && table.contains(DELIMITERS) {
+    let is_declared = declared_delimiter(preamble).is_some() && !table.trim().is_empty();
+    if is_whole && (table.contains(DELIMITERS) || is_declared) {
         length
     } else {
         0

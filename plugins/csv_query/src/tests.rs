@@ -71,6 +71,10 @@ fn what_precedes_the_header_is_left_out() {
     );
     assert_rows(json!({}), "#name\nAda\n", json!([{"#name": "Ada"}]));
     assert_rows(json!({}), "# Name\nAda\n", json!([{"# Name": "Ada"}]));
+    let reviews = "comment\nGreat\n\nGood, thanks\nBad, really\n";
+    let given = json!({"delimiter": ";", "limit": 1});
+    assert_rows(given, reviews, json!([{"comment": "Great"}]));
+    assert_rows(json!({}), "sep=^\na^b\n1^2\n", json!([{"a": 1, "b": 2}]));
     assert_rows(
         json!({"limit": 1}),
         "comment\nGreat\n\nGood; thanks\n",
