@@ -292,10 +292,14 @@ fn an_interrupt_cancels_a_direct_call() {
 }
 
 #[test]
-fn an_output_at_a_terminal_is_valid_json_without_invisible_characters() {
+fn an_output_is_valid_json_without_invisible_characters_at_a_terminal_and_in_a_pipe() {
     let home = Home::empty();
     home.add("echo", components::ECHO);
-    let mut terminal = Terminal::start(&home, &["tool", "call", "echo", "{\"text\": \"a\u{200b}\u{202e}b\"}"]);
+    let call = ["tool", "call", "echo", "{\"text\": \"a\u{200b}\u{202e}b\"}"];
+    let piped = home.art(&call);
+    assert_eq!(piped.json()["text"], "a\u{200b}\u{202e}b", "{piped}");
+    assert!(!piped.stdout().contains(['\u{200b}', '\u{202e}']), "{piped}");
+    let mut terminal = Terminal::start(&home, &call);
     terminal.until(r#""text": "a\u200b\u202eb""#);
     let (output, code) = terminal.wait();
     assert_eq!(code, 0, "{output}");

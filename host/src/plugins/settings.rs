@@ -1,4 +1,4 @@
-//! The settings of cargo for components. The build scripts of the tests and of the benchmarks include this file too, so that
+//! The settings of cargo for components. The build script of the tests and the benchmark of calls include this file too, so that
 //! every component is compiled in the same way and each crate only once.
 
 /// Cargo settings for every component, each an argument of `--config`.
