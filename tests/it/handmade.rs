@@ -95,7 +95,7 @@ impl Handmade<'_> {
         embed_component_metadata(&mut module, &resolve, world, encoding).expect("the metadata can be embedded");
         ComponentEncoder::default()
             .module(&module)
-            .and_then(|mut encoder| encoder.encode())
+            .and_then(|encoder| encoder.encode())
             .expect("the module can be encoded as a component")
     }
 

@@ -91,6 +91,6 @@ fn build_component(root: &Path, text: &str) -> Vec<u8> {
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
     ComponentEncoder::default()
         .module(&module)
-        .and_then(|mut encoder| encoder.encode())
+        .and_then(|encoder| encoder.encode())
         .unwrap()
 }
