@@ -1,6 +1,6 @@
 //! Kinds of texts that a call can name, such as e-mail addresses or dates, and the patterns that find them.
 
-use std::net::Ipv6Addr;
+use core::net::Ipv6Addr;
 use std::ops::Range;
 use std::sync::LazyLock;
 
