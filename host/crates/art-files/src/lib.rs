@@ -3,7 +3,9 @@
 //! The path of such a file may name a pipe, a device or a folder instead of a file. Opening a pipe blocks until another process
 //! writes to it, and reading a device may never end.
 
+mod attributes;
 mod links;
+mod overwrite;
 mod replace;
 
 use std::fmt;
@@ -17,7 +19,9 @@ use std::time::{Duration, Instant};
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::Errno;
 
+pub use attributes::{drop_special_bits, take_attributes};
 pub use links::{LinkInPath, is_link, open_directory_without_links, resolve};
+pub use overwrite::{FoundContent, compare, copy_piece, overwrite, put_beside, rename_to_free_name, reserve};
 pub use replace::{create, remove_left_behind, replace, replace_with, set_before_rename};
 
 /// Maximum time for which [`lock`] waits.

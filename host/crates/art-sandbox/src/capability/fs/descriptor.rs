@@ -6,14 +6,14 @@ use std::ops::Deref;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
+use art_files::{drop_special_bits, reserve};
+
 use super::Fault;
 use super::bindings::types::{DescriptorFlags, ErrorCode};
 use super::fault::code_of_error;
 use super::mount::Mount;
 use super::overlay::StagedFile;
-use super::writes::{
-    Begun, HostContent, NewPart, OpenPart, Progress, SharedFile, WriteKind, Writes, drop_special_bits, reserve,
-};
+use super::writes::{Begun, HostContent, NewPart, OpenPart, Progress, SharedFile, WriteKind, Writes};
 
 /// Maximum number of bytes that one operation reads or writes.
 pub(super) const MAX_TRANSFER_BYTES: usize = 64 << 10;

@@ -34,7 +34,7 @@ use rustix::io::Errno;
 pub(super) use self::entry::{Entry, FileId, parent_of};
 use self::entry::{Key, Target, mount_of};
 use self::folder::PartFolder;
-pub(super) use self::folder::{drop_special_bits, is_own_name, reserve};
+pub(super) use self::folder::is_own_name;
 pub(crate) use self::note::WriteNotes;
 pub(super) use self::part::{NewPart, Progress};
 use self::part::{WrittenFile, take_attributes, take_group};
@@ -300,8 +300,8 @@ impl Writes {
             file: part_file,
             progress: Arc::clone(&written.progress),
         };
-        let prepared = take_attributes(file, metadata, &open.file, &entry.parent)
-            .and_then(|in_place| Ok((in_place, file.try_clone()?)));
+        let prepared =
+            take_attributes(file, &open.file, &entry.parent).and_then(|in_place| Ok((in_place, file.try_clone()?)));
         let (written, copied) = match (prepared, target) {
             (Ok((in_place, copied)), Some(target)) => {
                 written.in_place = in_place;

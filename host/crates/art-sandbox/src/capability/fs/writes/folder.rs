@@ -4,14 +4,13 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _};
-use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
-use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt as _, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
 use serde::Serialize;
 
@@ -251,29 +250,6 @@ impl Drop for PartFolder {
         }
         // Fails if another call has a folder there.
         drop(self.place.remove_dir(user_folder_name()));
-    }
-}
-
-/// Reserves space, so that writing there does not fail because the disk is full. Does nothing on file systems that cannot.
-pub(in crate::capability::fs) fn reserve(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
-    if bytes == 0 {
-        return Ok(());
-    }
-    match rustix::fs::fallocate(file.as_fd(), FallocateFlags::KEEP_SIZE, offset, bytes) {
-        Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => Ok(()),
-        result => Ok(result?),
-    }
-}
-
-/// Removes set-user-ID and set-group-ID from a file that a tool writes: its owner gave these bits to other content. Fails silently
-/// for a file of another user, where the system does the same for everybody but root.
-pub(in crate::capability::fs) fn drop_special_bits(file: &File) {
-    let Ok(metadata) = file.metadata().map(Metadata::from_just_metadata) else {
-        return;
-    };
-    if metadata.mode() & 0o6000 != 0 {
-        let mode = rustix::fs::Mode::from_raw_mode(metadata.mode() & 0o1777);
-        rustix::fs::fchmod(file.as_fd(), mode).ok();
     }
 }
 

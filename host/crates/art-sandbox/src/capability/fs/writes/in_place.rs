@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
+use art_files::{copy_piece, drop_special_bits, reserve};
 use cap_std::fs::Metadata;
 
 use super::entry::Target;
-use super::folder::{PartFolder, drop_special_bits, open_in_place, reserve};
-use super::part::copy_piece;
+use super::folder::{PartFolder, open_in_place};
 use super::publish::Failure;
 use super::recovery::KeptContent;
 use crate::capability::fs::stamp::Stamp;

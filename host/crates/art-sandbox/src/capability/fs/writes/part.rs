@@ -3,11 +3,10 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd as _;
-use std::os::unix::fs::FileExt as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cap_std::fs::{Dir, Metadata, MetadataExt as _};
-use rustix::fs::XattrFlags;
+use art_files::copy_piece;
+use cap_std::fs::{Dir, MetadataExt as _};
 
 use super::entry::{FileId, Target, mount_of};
 use super::folder::{PartFolder, SetAside};
@@ -15,9 +14,6 @@ use super::in_place::InPlaceWrite;
 use super::publish::Failure;
 use super::shared::{OpenPart, SharedFile};
 use crate::host_memory::Charge;
-
-/// Maximum number of bytes that are copied at once.
-pub(super) const PIECE_BYTES: usize = 1 << 20;
 
 /// How the writes to a file went.
 #[derive(Debug, Default)]
@@ -146,52 +142,16 @@ impl Drop for NewPart {
     }
 }
 
-/// Copies at most [`PIECE_BYTES`] from one file to the same position in another. Returns how many: 0 at the end.
-pub(super) fn copy_piece(from: &File, to: &File, offset: u64) -> io::Result<usize> {
-    let mut buffer = vec![0; PIECE_BYTES];
-    let read = loop {
-        match from.read_at(&mut buffer, offset) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            read => break read?,
-        }
-    };
-    to.write_all_at(buffer.get(..read).unwrap_or_default(), offset)?;
-    Ok(read)
-}
-
 /// Gives a part the group and the extended attributes of the file that it replaces. Returns whether the part cannot replace the file,
 /// so that the file is written in place.
-pub(super) fn take_attributes(original: &File, metadata: &Metadata, part: &File, parent: &Dir) -> io::Result<bool> {
-    let made = Metadata::from_just_metadata(part.metadata()?);
-    let has_other_group = made.gid() != metadata.gid()
-        && rustix::fs::fchown(part.as_fd(), None, Some(rustix::fs::Gid::from_raw(metadata.gid()))).is_err();
-    copy_attributes(original, part);
+pub(super) fn take_attributes(original: &File, part: &File, parent: &Dir) -> io::Result<bool> {
+    let can_replace = art_files::take_attributes(original, part)?;
     // A file can be mounted on another one, which then cannot be replaced.
     let is_mounted = match (mount_of(original)?, mount_of(parent)?) {
         ((_, Some(of_file)), (_, Some(of_parent))) => of_file != of_parent,
         ((of_file, _), (of_parent, _)) => of_file != of_parent,
     };
-    Ok(metadata.nlink() > 1 || made.uid() != metadata.uid() || has_other_group || is_mounted)
-}
-
-/// Copies the extended attributes, such as access control lists, as far as this is allowed. Leaves out the capabilities of a
-/// program.
-fn copy_attributes(original: &File, part: &File) {
-    let mut names = vec![0_u8; 64 << 10];
-    let Ok(length) = rustix::fs::flistxattr(original.as_fd(), &mut names) else {
-        return;
-    };
-    let names = names.get(..length).unwrap_or_default();
-    let mut value = vec![0_u8; 64 << 10];
-    for name in names.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
-        if name == b"security.capability" {
-            continue;
-        }
-        if let Ok(length) = rustix::fs::fgetxattr(original.as_fd(), name, &mut value) {
-            let value = value.get(..length).unwrap_or_default();
-            rustix::fs::fsetxattr(part.as_fd(), name, value, XattrFlags::empty()).ok();
-        }
-    }
+    Ok(!can_replace || is_mounted)
 }
 
 /// Gives a new file the group of its directory if the directory says so and the system allows it.

@@ -1,13 +1,14 @@
 //! Clears what calls have left whose process is gone: puts back the old contents of files that they were writing in place, and
 //! removes their folders.
 
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use art_files::{FoundContent, compare, overwrite};
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::{Dir, Metadata, PermissionsExt as _};
-use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,6 @@ use serde::{Deserialize, Serialize};
 use super::folder::{
     MARKER, is_call_folder, open_in_place, open_user_folder, sync_directory, try_lock, user_folder_name,
 };
-use super::part::copy_piece;
 use crate::capability::fs::mount::identity;
 
 /// Maximum size of a [`KeptContent`] as JSON, in bytes.
@@ -24,10 +24,6 @@ const MAX_JSON_BYTES: u64 = 64 << 10;
 const KEPT_ENDING: &str = ".kept.json";
 /// End of the name of a file with a [`MovedFile`].
 const MOVED_ENDING: &str = ".moved.json";
-/// Number of bytes that a disk writes at once. Each of them has the old or the new content after a crash.
-const SECTOR_BYTES: usize = 512;
-/// Number of names that are tried for old content that is put beside its file.
-const MAX_NAMES: u32 = 100;
 
 /// The note about the old content of a file, which is kept in a part while the file is written in place.
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,17 +54,6 @@ pub(super) struct MovedFile {
 /// Returns the name of the note about a file in the folder.
 pub(super) fn moved_note_name(name: &str) -> String {
     format!("{name}{MOVED_ENDING}")
-}
-
-/// What a file contains that was being written in place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FoundContent {
-    Old,
-    New,
-    /// Some of the old content and some of the new.
-    Mixed,
-    /// Something else: a person has repaired or changed the file meanwhile.
-    Other,
 }
 
 /// Puts back the old contents of files whose writers are gone, and removes what these left in a directory.
@@ -194,103 +179,25 @@ fn open_kept(place: &Dir, kept: &KeptContent) -> io::Result<Option<File>> {
     is_there.then(|| open_in_place(place, &kept.path)).transpose()
 }
 
-/// Writes the whole content of one file over another, and waits until it is stored.
-fn overwrite(target: &File, from: &File) -> io::Result<()> {
-    let mut offset = 0;
-    loop {
-        match copy_piece(from, target, offset)? {
-            0 => break,
-            copied => offset += copied as u64,
-        }
-    }
-    target.set_len(offset)?;
-    target.sync_all()
-}
-
-/// Compares the content of a file with the old and the new one.
-fn compare(target: &File, old: &File, new: &File) -> io::Result<FoundContent> {
-    let lengths = (target.metadata()?.len(), old.metadata()?.len(), new.metadata()?.len());
-    let (length, old_length, new_length) = lengths;
-    let (mut is_old, mut is_new) = (length == old_length, length == new_length);
-    if length < old_length.min(new_length) || length > old_length.max(new_length) {
-        return Ok(FoundContent::Other);
-    }
-    let mut readers = [target, old, new].map(|file| io::BufReader::with_capacity(256 << 10, SectorReader(file, 0)));
-    let mut position = 0;
-    while position < length {
-        let [found, old, new] = readers.each_mut().map(read_sector);
-        let (found, old, new) = (found?, old?, new?);
-        let equals = |other: &[u8]| other.get(..found.len()) == Some(found.as_slice());
-        let (equals_old, equals_new) = (equals(&old), equals(&new));
-        // What lies beyond the old content may have been extended and not written yet.
-        let is_empty = position >= old_length && found.iter().all(|byte| *byte == 0);
-        if !equals_old && !equals_new && !is_empty && !is_torn_at_end(&found, &old, &new) {
-            return Ok(FoundContent::Other);
-        }
-        is_old &= equals_old;
-        is_new &= equals_new;
-        position += found.len().max(1) as u64;
-    }
-    Ok(match (is_old, is_new) {
-        (true, _) => FoundContent::Old,
-        (_, true) => FoundContent::New,
-        _ => FoundContent::Mixed,
-    })
-}
-
-/// Returns whether a sector in which one of the contents ends has the other one, or nothing, behind this end.
-fn is_torn_at_end(found: &[u8], old: &[u8], new: &[u8]) -> bool {
-    let new_then_old = new.iter().chain(old.get(new.len()..).unwrap_or_default());
-    let old_then_nothing = old.iter().chain(std::iter::repeat(&0));
-    found.iter().eq(new_then_old.take(found.len())) || found.iter().eq(old_then_nothing.take(found.len()))
-}
-
-/// Reads a file from a position of its own, since handles share theirs.
-struct SectorReader<'a>(&'a File, u64);
-
-impl Read for SectorReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = std::os::unix::fs::FileExt::read_at(self.0, buffer, self.1)?;
-        self.1 += read as u64;
-        Ok(read)
-    }
-}
-
-fn read_sector(reader: &mut impl Read) -> io::Result<Vec<u8>> {
-    let mut sector = Vec::with_capacity(SECTOR_BYTES);
-    reader.take(SECTOR_BYTES as u64).read_to_end(&mut sector)?;
-    Ok(sector)
-}
-
 /// Puts a file of the folder beside the one at a path, under a name that says so, because somebody else has changed that one.
 fn put_beside(folder: &Dir, name: &str, place: &Dir, path: &Path) -> io::Result<()> {
-    for number in 0..MAX_NAMES {
-        let mut beside = path.file_name().ok_or(Errno::ISDIR)?.to_owned();
-        beside.push(match number {
-            0 => ".before-art".to_owned(),
-            _ => format!(".before-art-{number}"),
-        });
-        match rename_to_free_name(folder, name, place, &path.with_file_name(&beside)) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            renamed => {
-                tracing::warn!(
-                    path = %path.display(), beside = %beside.display(),
-                    "a file was changed before its old content could be put back, which is beside it now"
-                );
-                return renamed;
-            }
-        }
-    }
-    Err(Errno::EXIST.into())
+    let (parent, changed) = open_parent(place, path)?;
+    let beside = art_files::put_beside(folder, name.as_ref(), &parent, changed)?;
+    tracing::warn!(
+        path = %path.display(), beside = %beside.display(),
+        "a file was changed before its old content could be put back, which is beside it now"
+    );
+    sync_directory(&parent)
 }
 
 fn rename_to_free_name(from: &Dir, old: &str, to: &Dir, path: &Path) -> io::Result<()> {
-    let parent = to.open_dir(super::entry::parent_of(path))?;
-    let name = path.file_name().ok_or(Errno::ISDIR)?;
-    match rustix::fs::renameat_with(from, old, &parent, name, RenameFlags::NOREPLACE) {
-        // The file system cannot do this.
-        Err(Errno::INVAL | Errno::NOSYS) => from.hard_link(old, &parent, name)?,
-        renamed => renamed?,
-    }
+    let (parent, name) = open_parent(to, path)?;
+    art_files::rename_to_free_name(from, old.as_ref(), &parent, name)?;
     sync_directory(&parent)
+}
+
+/// Opens the directory of what is at a path, and returns it with the name of that.
+fn open_parent<'a>(place: &Dir, path: &'a Path) -> io::Result<(Dir, &'a OsStr)> {
+    let parent = place.open_dir(super::entry::parent_of(path))?;
+    Ok((parent, path.file_name().ok_or(Errno::ISDIR)?))
 }
