@@ -1,8 +1,9 @@
 //! Commits and drops staged changes.
 //!
 //! A commit first prepares: it puts all new contents into temporary files beside the files that they replace. Then it stores the
-//! [`JOURNAL_FILE`], and then it renames each temporary file to the file that it replaces. If the process is killed meanwhile,
-//! the next opening of the staging undoes the commit if the [`JOURNAL_FILE`] was not stored yet, and otherwise completes it.
+//! [`JOURNAL_FILE`], and then it renames each temporary file to the file that it replaces, or writes it over a file that it cannot
+//! [replace](crate::overwrite). If the process is killed meanwhile, the next opening of the staging undoes the commit if the
+//! [`JOURNAL_FILE`] was not stored yet, and otherwise completes it.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -15,6 +16,7 @@ use crate::change::{Action, Change, ChangeSet, Digest, PathState};
 use crate::disk::{copy, current_state, open_regular, remove_file, sync_directory, write_durably};
 use crate::draft::{is_draft, try_lock};
 use crate::error::StagingError;
+use crate::overwrite::{Overwrite, Overwritten, split_contradictory};
 use crate::staging::{LOCK_FOLDER, SET_FILE, Staging, read_json};
 
 /// The file with the journal while the commit is prepared. It is stored before the preparations, so that they can be undone.
@@ -48,6 +50,8 @@ struct Journal {
     changes: Vec<Change>,
     /// The directories that the commit creates.
     directories: Vec<PathBuf>,
+    /// The files that the commit writes over. Known after the preparations.
+    overwritten: Vec<Overwritten>,
 }
 
 impl Staging {
@@ -174,14 +178,18 @@ struct Commit<'a> {
 
 impl Commit<'_> {
     fn run(&self, selected: Vec<Change>) -> Result<Committed, StagingError> {
-        let journal = Journal {
+        let mut journal = Journal {
             directories: self.missing_directories(&selected),
             changes: selected,
+            overwritten: Vec::new(),
         };
         self.write_journal(PREPARING_FILE, &journal)?;
-        if let Err(error) = self.prepare(&journal) {
-            self.undo(&journal)?;
-            return Err(error);
+        match self.prepare(&journal) {
+            Ok(overwritten) => journal.overwritten = overwritten,
+            Err(error) => {
+                self.undo(&journal)?;
+                return Err(error);
+            }
         }
         // The journal says that the temporary files are there, so they must not be lost when it is stored.
         if let Err(error) = self.sync_directories(&journal) {
@@ -223,29 +231,66 @@ impl Commit<'_> {
         missing
     }
 
-    /// Creates the directories, and the temporary files with the new contents.
-    fn prepare(&self, journal: &Journal) -> Result<(), StagingError> {
+    /// Creates the directories, and the temporary files with the new contents. Returns the files to write over.
+    fn prepare(&self, journal: &Journal) -> Result<Vec<Overwritten>, StagingError> {
         for path in &journal.directories {
             let created = self.granted.create_dir(path);
             created.map_err(StagingError::io("create", self.set.directory.join(path)))?;
         }
+        let mut overwritten = Vec::new();
         for (index, change) in journal.changes.iter().enumerate() {
             if let Action::Write { blob, digest, .. } = &change.action {
                 let copied = self.copy(blob, change, &self.temporary_path(index, change));
-                let copied = copied.map_err(StagingError::io("write beside", self.set.full_path(change)))?;
+                let (copied, can_replace) =
+                    copied.map_err(StagingError::io("write beside", self.set.full_path(change)))?;
                 if copied != *digest {
                     return Err(StagingError::ContentChanged {
                         id: self.set.id.clone(),
                         path: self.set.full_path(change),
                     });
                 }
+                if !can_replace {
+                    overwritten.extend(self.prepare_overwrite(index, change)?);
+                }
             }
         }
-        Ok(())
+        self.keep_apart(overwritten, journal)
     }
 
-    /// Copies new contents to a temporary file, with the permissions of the file that it replaces. Returns their digest.
-    fn copy(&self, blob: &str, change: &Change, temporary: &Path) -> io::Result<Digest> {
+    fn prepare_overwrite(&self, index: usize, change: &Change) -> Result<Option<Overwritten>, StagingError> {
+        let path = self.set.full_path(change);
+        match self.overwrite(index, change).prepare(index) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {
+                Err(StagingError::Conflicts(vec![Conflict { path }]))
+            }
+            prepared => prepared.map_err(StagingError::io("write over", path)),
+        }
+    }
+
+    /// Returns the files to write over without those that get different contents under different names, which are replaced.
+    fn keep_apart(&self, overwritten: Vec<Overwritten>, journal: &Journal) -> Result<Vec<Overwritten>, StagingError> {
+        let (overwritten, replaced) = split_contradictory(overwritten, &journal.changes);
+        for one in replaced {
+            if let Some(change) = journal.changes.get(one.index) {
+                let removed = remove_file(&self.granted, &self.kept_path(one.index, change));
+                removed.map_err(StagingError::io("write beside", self.set.full_path(change)))?;
+            }
+        }
+        Ok(overwritten)
+    }
+
+    fn overwrite<'a>(&'a self, index: usize, change: &'a Change) -> Overwrite<'a> {
+        Overwrite {
+            granted: &self.granted,
+            change,
+            new: self.temporary_path(index, change),
+            kept: self.kept_path(index, change),
+        }
+    }
+
+    /// Copies new contents to a temporary file, with the group, the attributes and the permissions of the file that it replaces.
+    /// Returns their digest, and whether the temporary file can take the place of that file.
+    fn copy(&self, blob: &str, change: &Change, temporary: &Path) -> io::Result<(Digest, bool)> {
         let from = open_regular(&self.folder, Path::new(blob))?;
         remove_file(&self.granted, temporary)?;
         let mut options = OpenOptions::new();
@@ -258,26 +303,31 @@ impl Commit<'_> {
         }
         let mut to = self.granted.open_with(temporary, &options)?;
         let digest = copy(from, &mut to)?;
+        let mut to = to.into_std();
+        let can_replace = match change.before {
+            PathState::File(_) => art_files::take_attributes(&open_regular(&self.granted, &change.path)?, &to)?,
+            _ => true,
+        };
         if let Some(mode) = mode {
-            to.set_permissions(cap_std::fs::Permissions::from_mode(mode))?;
+            to.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
         }
         to.flush()?;
         to.sync_all()?;
-        Ok(digest)
+        Ok((digest, can_replace))
     }
 
     /// Makes the prepared changes. It does not matter if an interrupted commit has made some of them already.
     fn carry_out(&self, journal: &Journal) -> Result<Committed, StagingError> {
         let mut done = Vec::new();
-        // In reverse order, so that the contents of a directory are removed before the directory.
-        for (index, change) in journal.changes.iter().enumerate().rev() {
-            let made = self.make_change(index, change);
+        for (index, change) in order(journal) {
+            let made = self.make_change(index, change, journal);
             if made.map_err(StagingError::io("change", self.set.full_path(change)))? {
-                done.push(change.clone());
+                done.push((index, change.clone()));
             }
         }
         self.sync_directories(journal)?;
-        done.reverse();
+        done.sort_by_key(|(index, _)| *index);
+        let done: Vec<_> = done.into_iter().map(|(_, change)| change).collect();
         let committed = Committed {
             paths: full_paths(self.set, &done),
         };
@@ -288,7 +338,10 @@ impl Commit<'_> {
 
     /// Makes a change, unless it is made already. Returns false, and leaves the file or directory as it is, if somebody else
     /// changed it after the commit began.
-    fn make_change(&self, index: usize, change: &Change) -> io::Result<bool> {
+    fn make_change(&self, index: usize, change: &Change, journal: &Journal) -> io::Result<bool> {
+        if let (Some(overwritten), Action::Write { digest, .. }) = (journal.overwritten(index), &change.action) {
+            return self.overwrite(index, change).carry_out(overwritten, *digest);
+        }
         let is_as_before = current_state(&self.granted, &change.path)? == change.before;
         let temporary = self.temporary_path(index, change);
         match &change.action {
@@ -336,13 +389,14 @@ impl Commit<'_> {
     /// Removes the temporary files and the directories that the preparations created.
     fn undo(&self, journal: &Journal) -> Result<(), StagingError> {
         for (index, change) in journal.changes.iter().enumerate() {
-            let temporary = self.temporary_path(index, change);
-            match remove_file(&self.granted, &temporary) {
-                Err(error) if error.kind() != io::ErrorKind::NotADirectory => {
-                    return Err(StagingError::io("remove", self.set.directory.join(temporary))(error));
+            for temporary in [self.temporary_path(index, change), self.kept_path(index, change)] {
+                match remove_file(&self.granted, &temporary) {
+                    Err(error) if error.kind() != io::ErrorKind::NotADirectory => {
+                        return Err(StagingError::io("remove", self.set.directory.join(temporary))(error));
+                    }
+                    // After `NotADirectory`, the temporary file is gone too: somebody has replaced its directory by a file.
+                    _ => {}
                 }
-                // After `NotADirectory`, the temporary file is gone too: somebody has replaced its directory by a file.
-                _ => {}
             }
         }
         for path in journal.directories.iter().rev() {
@@ -369,6 +423,27 @@ impl Commit<'_> {
         let name = format!(".art-{}-{index}.tmp", self.set.id);
         change.path.with_file_name(name)
     }
+
+    /// Returns the path of the temporary file with the old content of a file that a change writes over.
+    fn kept_path(&self, index: usize, change: &Change) -> PathBuf {
+        let name = format!(".art-{}-{index}.old.tmp", self.set.id);
+        change.path.with_file_name(name)
+    }
+}
+
+impl Journal {
+    fn overwritten(&self, index: usize) -> Option<&Overwritten> {
+        self.overwritten.iter().find(|overwritten| overwritten.index == index)
+    }
+}
+
+/// Returns the changes of a journal, and their indices, in the order in which they are made: in reverse, so that the contents of a
+/// directory are removed before the directory, and those that write over a file at the end, because this changes what other names
+/// of the file have.
+fn order(journal: &Journal) -> impl Iterator<Item = (usize, &Change)> {
+    let changes = journal.changes.iter().enumerate().rev();
+    let (over, other): (Vec<_>, Vec<_>) = changes.partition(|(index, _)| journal.overwritten(*index).is_some());
+    other.into_iter().chain(over)
 }
 
 /// Returns the permissions for new contents. Set-user-ID, set-group-ID and the sticky bit are not among them: the owner gave these

@@ -13,12 +13,19 @@ use crate::change::{Digest, PathState};
 /// Opens a regular file beneath a directory. Follows no link in the last part of the path. Does not wait, even if there is a pipe
 /// at the path.
 pub(crate) fn open_regular(dir: &Dir, path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
+    open_without_waiting(dir, path, OpenOptions::new().read(true))
+}
+
+/// Opens a regular file beneath a directory to read it and write over it, as [`open_regular`] opens one to read.
+pub(crate) fn open_to_overwrite(dir: &Dir, path: &Path) -> io::Result<File> {
+    open_without_waiting(dir, path, OpenOptions::new().read(true).write(true))
+}
+
+fn open_without_waiting(dir: &Dir, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     options
-        .read(true)
         .custom_flags((OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
         .follow(FollowSymlinks::No);
-    let file = dir.open_with(path, &options)?.into_std();
+    let file = dir.open_with(path, options)?.into_std();
     if file.metadata()?.is_file() {
         Ok(file)
     } else {

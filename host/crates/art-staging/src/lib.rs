@@ -15,6 +15,7 @@ mod diff;
 mod disk;
 mod draft;
 mod error;
+mod overwrite;
 mod staging;
 #[cfg(test)]
 mod tests;

@@ -297,6 +297,120 @@ fn a_committed_file_keeps_its_permissions() {
     assert_eq!(mode & 0o7777, 0o751);
 }
 
+/// Gives `a.txt` another name outside of the granted directory, and returns the path of that.
+fn link_other_name(fixture: &Fixture) -> PathBuf {
+    let other_name = fixture.folder.path().join("other.txt");
+    fs::hard_link(fixture.granted_path("a.txt"), &other_name).unwrap();
+    other_name
+}
+
+#[test]
+fn a_committed_file_keeps_its_other_names() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let fixture = Fixture::new();
+    let other_name = link_other_name(&fixture);
+    fs::set_permissions(&other_name, fs::Permissions::from_mode(0o4755)).unwrap();
+    let set = fixture.stage_changes();
+    let committed = fixture.open_staging().commit(&set, &[]).unwrap();
+    assert_eq!(committed.paths.len(), set.changes.len());
+    assert!(committed.paths.is_sorted());
+    assert!(fixture.is_committed());
+    assert_eq!(fs::read_to_string(&other_name).unwrap(), "new a\n");
+    assert_eq!(fs::metadata(&other_name).unwrap().permissions().mode() & 0o7777, 0o755);
+    assert_eq!(fixture.temporary_files(), Vec::<String>::new());
+}
+
+#[test]
+fn a_committed_file_keeps_its_owner_its_group_and_its_attributes() {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+    let fixture = Fixture::new();
+    let path = fixture.granted_path("a.txt");
+    let file = fs::File::open(&path).unwrap();
+    let has_attributes = rustix::fs::fsetxattr(&file, "user.note", b"kept", rustix::fs::XattrFlags::empty()).is_ok();
+    // Only root can give a file away.
+    let is_given_away = chown(&path, Some(12_345), Some(12_345)).is_ok();
+    let set = fixture.stage_changes();
+    fixture.open_staging().commit(&set, &[]).unwrap();
+    assert!(fixture.is_committed());
+    let metadata = fs::metadata(&path).unwrap();
+    if is_given_away {
+        assert_eq!((metadata.uid(), metadata.gid()), (12_345, 12_345));
+    }
+    if has_attributes {
+        let mut value = [0; 4];
+        rustix::fs::getxattr(&path, "user.note", &mut value).unwrap();
+        assert_eq!(&value, b"kept");
+    }
+}
+
+/// Leaves a commit of `a.txt`, which has another name, that was killed when `a.txt` had the content `found`. Opens the staging again,
+/// and returns the content of the other name.
+fn interrupt_overwrite(fixture: &Fixture, found: &str) -> String {
+    use std::os::unix::fs::MetadataExt as _;
+    let other_name = link_other_name(fixture);
+    let set = fixture.stage_changes();
+    let written = set.changes.iter().find(|change| change.path == Path::new("a.txt"));
+    let metadata = fs::metadata(&other_name).unwrap();
+    let overwritten = serde_json::json!({"index": 0, "device": metadata.dev(), "inode": metadata.ino()});
+    let journal = serde_json::json!({
+        "changes": [written.unwrap()], "directories": [], "overwritten": [overwritten]
+    });
+    fs::write(fixture.set_folder(&set).join("journal.json"), journal.to_string()).unwrap();
+    fixture.write(&format!(".art-{}-0.tmp", set.id), "new a\n");
+    fixture.write(&format!(".art-{}-0.old.tmp", set.id), "old a\n");
+    fixture.write("a.txt", found);
+    fixture.open_staging();
+    assert_eq!(fixture.temporary_files(), Vec::<String>::new());
+    fs::read_to_string(&other_name).unwrap()
+}
+
+#[test]
+fn a_commit_that_was_interrupted_while_it_wrote_over_a_file_is_completed() {
+    for found in ["old a\n", "new a\n"] {
+        assert_eq!(interrupt_overwrite(&Fixture::new(), found), "new a\n");
+    }
+}
+
+#[test]
+fn what_somebody_else_wrote_into_a_file_during_a_commit_stays() {
+    let fixture = Fixture::new();
+    assert_eq!(interrupt_overwrite(&fixture, "theirs"), "theirs");
+    assert_eq!(fixture.read("a.txt.before-art").as_deref(), Some("old a\n"));
+    assert_eq!(fixture.open_staging().list().unwrap().len(), 1);
+}
+
+/// Stages contents for two names of one file, and commits them.
+fn commit_two_names(fixture: &Fixture, contents: [&str; 2]) {
+    fs::hard_link(fixture.granted_path("a.txt"), fixture.granted_path("c.txt")).unwrap();
+    let mut draft = fixture.start_draft();
+    let drafted = ["a.txt", "c.txt"].into_iter().zip(contents).map(|(path, content)| {
+        let (blob, _) = draft.new_blob().unwrap();
+        std::io::Write::write_all(&mut draft.open_blob(&blob).unwrap(), content.as_bytes()).unwrap();
+        (path.into(), DraftedAction::Write(blob), fixture.current_state(path))
+    });
+    let drafted = drafted.collect();
+    let id = draft.finish(drafted).unwrap().unwrap();
+    let staging = fixture.open_staging();
+    let set = staging.find(&id).unwrap().remove(0);
+    assert_eq!(staging.commit(&set, &[]).unwrap().paths.len(), 2);
+    let found = ["a.txt", "c.txt"].map(|path| fixture.read(path).unwrap());
+    assert_eq!(found, contents);
+    assert_eq!(fixture.temporary_files(), Vec::<String>::new());
+}
+
+#[test]
+fn two_names_of_a_file_stay_together_if_they_get_the_same_content() {
+    use std::os::unix::fs::MetadataExt as _;
+    let fixture = Fixture::new();
+    commit_two_names(&fixture, ["both", "both"]);
+    assert_eq!(fs::metadata(fixture.granted_path("a.txt")).unwrap().nlink(), 2);
+}
+
+#[test]
+fn two_names_of_a_file_that_get_different_contents_become_two_files() {
+    commit_two_names(&Fixture::new(), ["one", "other"]);
+}
+
 #[test]
 fn committed_contents_have_no_permissions_that_were_given_to_others() {
     use std::os::unix::fs::PermissionsExt as _;
@@ -370,7 +484,7 @@ fn a_diff_shows_what_changes() {
 fn interrupt_commit_of_removals(fixture: &Fixture, set: &ChangeSet) -> Vec<Change> {
     let removals = set.changes.iter().filter(|change| change.path.starts_with("sub"));
     let removals: Vec<_> = removals.cloned().collect();
-    let journal = serde_json::json!({"changes": removals, "directories": []});
+    let journal = serde_json::json!({"changes": removals, "directories": [], "overwritten": []});
     fs::write(fixture.set_folder(set).join("journal.json"), journal.to_string()).unwrap();
     removals
 }
@@ -492,6 +606,10 @@ fn a_killed_commit_changes_all_files_or_none() {
     let mut commit_time = Duration::from_millis(5);
     for round in 0..ROUNDS {
         let fixture = Fixture::new();
+        if round % 2 == 0 {
+            // Such a file is written over.
+            link_other_name(&fixture);
+        }
         fixture.stage_changes();
         // The delays cover the whole time of a commit, in an order without a pattern.
         let delay = commit_time * (round * 7 % 20 + 1) / 20;
