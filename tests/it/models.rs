@@ -389,6 +389,29 @@ fn an_unknown_model_is_reported_in_one_sentence() {
 }
 
 #[test]
+fn a_wrong_address_is_reported_with_its_correction() {
+    let error =
+        json!({"error": {"message": "Invalid URL (POST /v1/v1/chat/completions)", "type": "invalid_request_error"}});
+    let mut provider = Provider::failing(404, "", error);
+    provider.base_url.push_str("/v1");
+    let stderr = stderr_of_failure(&provider);
+    let error = stderr.lines().find(|line| line.contains("nothing at"));
+    assert_snapshot!(error.unwrap(), @"error: `compatible:m`: `HOST` has nothing at `/v1/v1/chat/completions` (HTTP status 404: Invalid URL (POST /v1/v1/chat/completions)); correct `base_url`, which has `/v1` twice");
+}
+
+#[test]
+fn a_model_without_an_address_names_the_option_for_it() {
+    let ran = Home::new().art(&["run", "--model", "compatible:m", "Hello"]);
+    assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""));
+    assert!(
+        ran.stderr()
+            .contains("pass it with `--base-url`"),
+        "{}",
+        ran.stderr()
+    );
+}
+
+#[test]
 fn an_exhausted_quota_is_reported_in_one_sentence() {
     let error = json!({"error": {"message": "You exceeded your current quota", "type": "insufficient_quota",
         "code": "insufficient_quota"}});

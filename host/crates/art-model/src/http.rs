@@ -70,6 +70,8 @@ pub(crate) struct HttpResponse {
     response: reqwest::Response,
     /// Host of the provider, with the port if it is not the default one.
     host: String,
+    /// Path of the request.
+    path: String,
     limits: EngineLimits,
     /// When the total timeout of the request is over.
     deadline: Instant,
@@ -110,6 +112,7 @@ impl Transport {
         Ok(HttpResponse {
             status: response.status().as_u16(),
             headers: response.headers().clone(),
+            path: response.url().path().to_owned(),
             response,
             host,
             limits,
@@ -221,6 +224,11 @@ impl HttpResponse {
     /// Returns the host of the provider, with the port if it is not the default one.
     pub(crate) fn host(&self) -> &str {
         &self.host
+    }
+
+    /// Returns the path of the request.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
     }
 
     /// Returns whether the headers declare this media type, with any parameters.

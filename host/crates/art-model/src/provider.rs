@@ -212,7 +212,7 @@ pub(crate) fn lookup<'a>(providers: &'a BTreeMap<String, Provider>, name: &str) 
     providers.get(name).ok_or_else(|| {
         if built_in(name).is_some_and(|defaults| defaults.base_url.is_none()) {
             return not_configured(format!(
-                "provider `{name}` has no address; set `base_url` in `[providers.{name}]`"
+                "provider `{name}` has no address; pass it with `--base-url`, or set `base_url` in `[providers.{name}]`"
             ));
         }
         let name = Redactor::default().clean_line(name);

@@ -1,5 +1,6 @@
 //! A model of a remote provider: sends requests and reads replies in the protocol of the provider, over HTTP.
 
+mod address;
 mod meter;
 pub(crate) mod probe;
 mod redact;
@@ -161,7 +162,7 @@ impl Exchange {
             return Err(self.error_from_reply(error_reply));
         }
         if response.has_media_type("text/html") {
-            return Err(request::web_page_error(&response));
+            return Err(request::web_page_error(&self.remote, &response));
         }
         if self.remote.stream && !response.has_media_type("application/json") {
             self.stage = Stage::Read(Box::new(ReplyStream {
@@ -173,6 +174,9 @@ impl Exchange {
         let body = response.read_body().await?;
         let body = art_core::json::parse(&String::from_utf8_lossy(&body));
         let body = body.map_err(|cause| not_json_error(response.host(), &cause))?;
+        if request::is_wrong_address(&self.remote, response.status, &body) {
+            return Err(request::wrong_address_error(&self.remote, &response, &body));
+        }
         self.queue_events(self.remote.codec.decode_body(&body));
         Ok(())
     }

@@ -44,6 +44,23 @@ fn refuses_before_model_reads(status: u16) -> bool {
     (400..500).contains(&status) && !matches!(status, 408 | 499)
 }
 
+/// Returns the message of the error in `body` in short, or an empty text.
+pub(crate) fn message(body: &Value) -> String {
+    clean(&ProviderError::read(None, body).message)
+}
+
+/// Returns whether a reply with this HTTP status says that a server has nothing at the address of a request: 404 or 405 without a word
+/// about a model. Such a reply comes from a wrong `base_url`.
+pub(crate) fn is_wrong_address(status: u16, body: &Value) -> bool {
+    let provider_error = ProviderError::read(Some(status), body);
+    let message = byte_prefix(&provider_error.message, MAX_SEARCHED_BYTES).to_lowercase();
+    // A path, which the server may repeat, says nothing about models.
+    let is_about_model = |word: &str| word.contains("model") && !word.starts_with('/') && !word.contains("://");
+    let words = message.split_whitespace().chain(provider_error.codes.split(' '));
+    matches!(status, 404 | 405) && !words.into_iter().any(is_about_model)
+        || provider_error.kind() == ErrorKind::WrongAddress
+}
+
 /// Returns whether a provider refused a request because the request has tools, judging by the words of the error in `body`.
 pub(crate) fn refuses_tools(status: u16, body: &Value) -> bool {
     let provider_error = ProviderError::read(Some(status), body);
@@ -170,6 +187,8 @@ enum ErrorKind {
     /// The API key was not accepted.
     Authentication,
     ModelNotFound,
+    /// The server has nothing at the address of the request.
+    WrongAddress,
     RateLimit,
     /// The provider failed or is overloaded.
     Unavailable,
@@ -195,6 +214,10 @@ impl ErrorKind {
             Self::ModelNotFound => (
                 Code::ModelNotFound,
                 "the provider does not have the model; check its name",
+            ),
+            Self::WrongAddress => (
+                Code::ProviderNotConfigured,
+                "the server has nothing at this address; correct `base_url`",
             ),
             Self::RateLimit => (Code::RateLimited, "the provider accepts no more requests for now"),
             Self::Unavailable => (Code::NetworkError, "the provider failed"),
@@ -232,6 +255,7 @@ const CODES: &[(&str, ErrorKind)] = &[
     ("permission", ErrorKind::Authentication),
     ("unauthenticated", ErrorKind::Authentication),
     ("model_not_found", ErrorKind::ModelNotFound),
+    ("unknown_url", ErrorKind::WrongAddress),
     ("not_found", ErrorKind::ModelNotFound),
     ("json_validate_failed", ErrorKind::ReplyFormat),
     ("overloaded", ErrorKind::Unavailable),
@@ -249,6 +273,8 @@ const MESSAGES: &[(&str, ErrorKind)] = &[
     ("credit balance is too low", ErrorKind::Quota),
     ("insufficient balance", ErrorKind::Quota),
     ("insufficient credits", ErrorKind::Quota),
+    // A request with more tokens than this has the status 413 of one that is too long.
+    ("tokens per minute", ErrorKind::RateLimit),
     ("context length", ErrorKind::ContextLength),
     ("context window", ErrorKind::ContextLength),
     ("context size", ErrorKind::ContextLength),
@@ -256,6 +282,9 @@ const MESSAGES: &[(&str, ErrorKind)] = &[
     ("input is too long", ErrorKind::ContextLength),
     ("input token count", ErrorKind::ContextLength),
     ("not a valid model", ErrorKind::ModelNotFound),
+    ("invalid url", ErrorKind::WrongAddress),
+    ("unexpected endpoint", ErrorKind::WrongAddress),
+    ("unknown request url", ErrorKind::WrongAddress),
     ("api key not valid", ErrorKind::Authentication),
     ("api key expired", ErrorKind::Authentication),
 ];

@@ -91,7 +91,7 @@ fn base_url(name: &str, defaults: &ProviderDefaults, settings: &ProviderSettings
     let invalid = |problem: &str| not_configured(format!("`base_url` of `[providers.{name}]` {problem}"));
     let text = settings.base_url.as_deref().or(defaults.base_url);
     let text = text
-        .ok_or_else(|| invalid("is not set; set the address of the provider, such as `https://models.example/v1`"))?;
+        .ok_or_else(|| invalid("is not set; pass the address of the provider with `--base-url`, such as `--base-url https://models.example/v1`, or set it"))?;
     let url = Url::parse(text.trim()).map_err(|cause| invalid(&format!("is not a URL: {cause}")))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err(invalid("must begin with `https://` or `http://`"));

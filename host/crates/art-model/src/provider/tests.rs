@@ -80,7 +80,7 @@ fn the_error_for_an_unknown_provider_lists_the_known_ones() {
 fn a_built_in_provider_without_an_address_needs_one() {
     let error = resolve(&default_providers(), "compatible:m").unwrap_err();
     assert_eq!(error.code, ModelErrorCode::ProviderNotConfigured);
-    insta::assert_snapshot!(error, @"provider `compatible` has no address; set `base_url` in `[providers.compatible]`");
+    insta::assert_snapshot!(error, @"provider `compatible` has no address; pass it with `--base-url`, or set `base_url` in `[providers.compatible]`");
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn a_provider_that_is_not_built_in_needs_an_api_and_an_address() {
         api: Some(Protocol::OpenaiChat),
         ..ProviderSettings::default()
     };
-    insta::assert_snapshot!(error_message(without_address), @"`base_url` of `[providers.p]` is not set; set the address of the provider, such as `https://models.example/v1`");
+    insta::assert_snapshot!(error_message(without_address), @"`base_url` of `[providers.p]` is not set; pass the address of the provider with `--base-url`, such as `--base-url https://models.example/v1`, or set it");
     assert!(providers_with(settings_at("https://models.example/v1")).is_ok());
 }
 

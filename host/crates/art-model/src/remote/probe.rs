@@ -6,6 +6,7 @@ use art_core::error::{ModelError, ModelErrorCode};
 use serde::Serialize;
 use tokio::time::{Instant, timeout};
 
+use super::address::correction;
 use super::request;
 use crate::fault::{error, format_duration};
 use crate::http::Transport;
@@ -93,7 +94,9 @@ async fn probe_with_model_list(remote: &RemoteProvider, transport: &Transport, m
         ..Probe::failed(error)
     };
     match response.status {
-        200..300 if response.has_media_type("text/html") => failed_after_answer(request::web_page_error(&response)),
+        200..300 if response.has_media_type("text/html") => {
+            failed_after_answer(request::web_page_error(remote, &response))
+        }
         200..300 => match response.read_body().await {
             Ok(body) => {
                 let probe = probe_from_list(remote, &body, model_id);
@@ -107,8 +110,10 @@ async fn probe_with_model_list(remote: &RemoteProvider, transport: &Transport, m
         404 | 405 => failed_after_answer(error(
             ModelErrorCode::InvalidResponse,
             format!(
-                "`{}` has no list of models at this address; check `base_url` and `api`",
-                response.host()
+                "`{}` has no list of models at `{}`; {}",
+                response.host(),
+                response.path(),
+                correction(&remote.base_url)
             ),
         )),
         _ => {

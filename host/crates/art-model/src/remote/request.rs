@@ -10,9 +10,10 @@ use reqwest::{Method, Url};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::address::correction;
 use crate::fault::{error, not_configured};
 use crate::http::{HttpRequest, HttpResponse};
-use crate::protocol::fault::{error_from_body, refuses_tools};
+use crate::protocol::fault::{self, error_from_body, refuses_tools};
 use crate::protocol::{KeyHeader, ProtocolCall, without_function_calls};
 use crate::provider::RemoteProvider;
 use crate::retry::requested_delay;
@@ -160,7 +161,10 @@ pub(super) async fn read_error_reply(remote: &RemoteProvider, response: &mut Htt
     let text = remote.redactor.redact(&text);
     // A body that is not JSON is usually a page of a proxy, which is less informative than the status.
     let body = serde_json::from_str(&text).unwrap_or(Value::Null);
-    let mut error = error_from_body(Some(response.status), &body);
+    let mut error = match is_wrong_address(remote, response.status, &body) {
+        true => wrong_address_error(remote, response, &body),
+        false => error_from_body(Some(response.status), &body),
+    };
     if let Some(wait) = requested_delay(&response.headers, SystemTime::now()) {
         error.retry_after_ms = u64::try_from(wait.as_millis()).ok();
     }
@@ -171,12 +175,33 @@ pub(super) async fn read_error_reply(remote: &RemoteProvider, response: &mut Htt
 }
 
 /// Creates the error of a reply that is a web page.
-pub(super) fn web_page_error(response: &HttpResponse) -> ModelError {
+pub(super) fn web_page_error(remote: &RemoteProvider, response: &HttpResponse) -> ModelError {
     let message = format!(
-        "`{}` answered with a web page; correct `base_url`, which often ends in `/v1`",
-        response.host()
+        "`{}` answered with a web page; {}",
+        response.host(),
+        correction(&remote.base_url)
     );
     error(ModelErrorCode::InvalidResponse, message)
+}
+
+/// Returns whether a reply says that the server has nothing at the address of the request. The built-in address of a provider is right.
+pub(super) fn is_wrong_address(remote: &RemoteProvider, status: u16, body: &Value) -> bool {
+    remote.defaults_at_built_in_address().is_none() && fault::is_wrong_address(status, body)
+}
+
+/// Creates the error of a server that has nothing at the address of a request.
+pub(super) fn wrong_address_error(remote: &RemoteProvider, response: &HttpResponse, body: &Value) -> ModelError {
+    let said = match fault::message(body) {
+        message if message.is_empty() => message,
+        message => format!(": {message}"),
+    };
+    not_configured(format!(
+        "`{}` has nothing at `{}` (HTTP status {}{said}); {}",
+        response.host(),
+        response.path(),
+        response.status,
+        correction(&remote.base_url)
+    ))
 }
 
 /// Adds the model and hints to an error, and redacts secrets.

@@ -17,8 +17,8 @@ use crate::testing::{
 };
 
 use ModelErrorCode::{
-    AuthenticationError, ContextLengthExceeded, InvalidResponse, ModelNotFound, NetworkError, ProviderNotConfigured,
-    RateLimited, Timeout, Unknown,
+    AuthenticationError, ContextLengthExceeded, InvalidResponse, NetworkError, ProviderNotConfigured, RateLimited,
+    Timeout, Unknown,
 };
 
 /// Returns limits with minimal delays and without retries.
@@ -178,7 +178,7 @@ async fn an_http_status_determines_the_error_code() {
         (400, Unknown),
         (401, AuthenticationError),
         (403, AuthenticationError),
-        (404, ModelNotFound),
+        (404, ProviderNotConfigured),
         (413, ContextLengthExceeded),
         (429, RateLimited),
         (500, NetworkError),
@@ -280,6 +280,13 @@ async fn errors_are_one_line_with_the_model_and_the_cause() {
     let replies = [
         http_reply(401, "", &error_body(&key)),
         http_reply(404, "", &error_body("The model does not exist")),
+        http_reply(404, "content-type: text/html\r\n", "<html>no such page</html>"),
+        http_reply(405, "", r#"{"detail": "Method Not Allowed"}"#),
+        http_reply(
+            200,
+            "content-type: application/json\r\n",
+            &error_body("Unexpected endpoint or method. (POST /x)"),
+        ),
         http_reply(429, "retry-after: 7200\r\n", &error_body("Rate limit reached")),
         http_reply(402, "", &error_body("Insufficient credits")),
         http_reply(400, "", &error_body("maximum context length is 8192 tokens")),
@@ -295,12 +302,15 @@ async fn errors_are_one_line_with_the_model_and_the_cause() {
     insta::assert_snapshot!(texts.join("\n"), @r"
     `p:m`: the provider did not accept the key; check it and its rights: Incorrect API key provided: [key] (the key is from environment variable `P_KEY`)
     `p:m`: the provider does not have the model; check its name: The model does not exist (`art doctor` shows similar names)
+    `p:m`: `127.0.0.1:PORT` has nothing at `/v1/chat/completions` (HTTP status 404); check `base_url` and `api`
+    `p:m`: `127.0.0.1:PORT` has nothing at `/v1/chat/completions` (HTTP status 405: Method Not Allowed); check `base_url` and `api`
+    `p:m`: `127.0.0.1:PORT` has nothing at `/v1/chat/completions` (HTTP status 200: Unexpected endpoint or method. (POST /x)); check `base_url` and `api`
     `p:m`: the provider accepts no more requests for now: Rate limit reached; it accepts requests again in 2 h
     `p:m`: the quota at the provider is used up; add credit or choose another model: Insufficient credits
     `p:m`: the prompt is too long for the model: maximum context length is 8192 tokens
     `p:m`: the provider failed: HTTP status 500
     `p:m`: `127.0.0.1:PORT` answered with a redirect (HTTP status 301); redirects are not followed; correct `base_url`
-    `p:m`: `127.0.0.1:PORT` answered with a web page; correct `base_url`, which often ends in `/v1`
+    `p:m`: `127.0.0.1:PORT` answered with a web page; check `base_url` and `api`
     `p:m`: the reply of `127.0.0.1:PORT` is not JSON: EOF while parsing an object at line 1 column 1; check `base_url` and `api`, or try again
     ");
 }

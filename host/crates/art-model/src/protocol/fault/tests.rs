@@ -18,6 +18,8 @@ const ERRORS: &str = r#"
 400  ContextLengthExceeded {"error": {"message": "This model's maximum context length is 8192 tokens", "code": "context_length_exceeded"}}
 400  ContextLengthExceeded {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum"}}
 400  ContextLengthExceeded {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "The input token count (9) exceeds the maximum (8)."}}
+413  RateLimited           {"error": {"message": "Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 9000", "type": "tokens", "code": "rate_limit_exceeded"}}
+413  RateLimited           {"error": {"message": "Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 9000"}}
 413  ContextLengthExceeded {"type": "error", "error": {"type": "request_too_large", "message": "Request exceeds the maximum size"}}
 529  NetworkError          {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
 none NetworkError          {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
@@ -43,6 +45,53 @@ fn the_errors_of_every_provider_get_the_right_code() {
         let (code, body) = rest.trim().split_once(' ').unwrap();
         let error = error_from_body(status.parse().ok(), &serde_json::from_str(body).unwrap());
         assert_eq!(format!("{:?}", error.code), code, "{line}");
+    }
+}
+
+#[test]
+fn an_error_without_a_word_about_a_model_says_that_the_address_is_wrong() {
+    for (status, body, is_wrong) in [
+        (404, json!(null), true),
+        (404, json!({"detail": "Not Found"}), true),
+        (405, json!({"detail": "Method Not Allowed"}), true),
+        (
+            404,
+            json!({"error": {"message": "Invalid URL (POST /v1/v1/chat/completions)", "type": "invalid_request_error"}}),
+            true,
+        ),
+        (
+            404,
+            json!({"error": {"message": "Not found: /models/chat/completions"}}),
+            true,
+        ),
+        (
+            400,
+            json!({"error": {"message": "Unknown request URL: POST /openai", "code": "unknown_url"}}),
+            true,
+        ),
+        (
+            404,
+            json!({"error": {"message": "The model `x` does not exist"}}),
+            false,
+        ),
+        (
+            404,
+            json!({"error": {"message": "models/x is not found for API version v1beta"}}),
+            false,
+        ),
+        (
+            404,
+            json!({"type": "error", "error": {"type": "not_found_error", "message": "model: claude-x"}}),
+            false,
+        ),
+        (
+            404,
+            json!({"error": {"message": "gone", "code": "model_not_found"}}),
+            false,
+        ),
+        (400, json!({"error": {"message": "bad request"}}), false),
+    ] {
+        assert_eq!(is_wrong_address(status, &body), is_wrong, "{status} {body}");
     }
 }
 
