@@ -132,6 +132,18 @@ fn a_question_without_a_tool_is_not_answered() {
 }
 
 #[test]
+fn a_question_without_any_tool_is_told_that_there_are_none_and_doctor_fails() {
+    let home = Home::empty();
+    let ran = home.run("What is 2+2?");
+    assert_eq!(ran.code(), 4, "{ran}");
+    assert_eq!(ran.stdout(), "No tool fits \"What is 2+2?\": there are no tools.\n");
+    assert_eq!(ran.stderr().matches("there are no tools in").count(), 1, "{ran}");
+    let checked = home.art(&["doctor"]);
+    assert_eq!(checked.code(), 6, "{checked}");
+    assert!(checked.stdout().contains("fail  plugins"), "{checked}");
+}
+
+#[test]
 fn stdout_contains_only_the_answer() {
     let ran = Home::new().run("What is 2+2?");
     assert_eq!(ran.stdout(), "2+2: 4\n");

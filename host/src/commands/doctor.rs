@@ -201,15 +201,21 @@ fn check_plugins(config: &Config, sandbox: &art_sandbox::Sandbox, is_quiet: bool
     match loaded {
         Ok(loaded) if !loaded.refused.is_empty() => {
             let (loaded_count, refused_count) = (loaded.plugins.len(), loaded.refused.len());
+            let verdict = if loaded_count == 0 {
+                Verdict::Fail
+            } else {
+                Verdict::Warn
+            };
             Check::new(
                 "plugins",
-                Verdict::Warn,
+                verdict,
                 format!("{loaded_count} loaded and {refused_count} refused from `{folder}`: see `art tool list`"),
             )
         }
+        // Without tools there is nothing that a question could be answered with.
         Ok(loaded) if loaded.plugins.is_empty() => Check::new(
             "plugins",
-            Verdict::Warn,
+            Verdict::Fail,
             format!("no components in `{folder}`: run `art quickstart`"),
         ),
         Ok(loaded) => Check::new(
@@ -255,7 +261,8 @@ mod tests {
             ..Overrides::default()
         };
         let config = Config::load(&overrides, &BTreeMap::new()).unwrap();
-        check_for_quickstart(&config).unwrap();
+        // There is no tool in the home.
+        check_for_quickstart(&config).unwrap_err();
         assert!(provider.accept().is_err(), "there is a connection");
     }
 }

@@ -21,6 +21,8 @@ use crate::token::Token;
 const MAX_NEAR_DIFFERENCE: f64 = 0.15;
 /// The reason for a refusal if no pattern is like the text.
 const NO_EXAMPLE: &str = "no example is like it";
+/// The reason for a refusal if there are no tools at all.
+const NO_TOOLS: &str = "there are no tools";
 /// Beginning of a refusal, by which the writer of the answer finds it in the plan.
 pub(crate) const REFUSAL_START: &str = "No tool fits";
 /// Maximum number of texts that are tried for one question.
@@ -100,6 +102,9 @@ impl Finder<'_> {
 
     /// Returns why the nearest pattern does not fit `text`.
     fn reason_of_nearest(&self, text: &str) -> String {
+        if self.catalog.tools.is_empty() {
+            return NO_TOOLS.to_owned();
+        }
         let readings = readings(text, self.files, self.earlier_place.is_some());
         let pairs = readings.iter().cartesian_product(&self.catalog.patterns);
         let failures =
