@@ -22,9 +22,6 @@ pub enum CommandError {
     /// The runtime failed.
     #[error(transparent)]
     Runtime(RuntimeError),
-    /// The home folder of `art` cannot be used.
-    #[error("{} (hint: make it writable, or name another home with `--home`)", in_one_line(.0))]
-    Home(#[source] StoreError),
     /// A file operation failed.
     #[error("failed to {action} `{path}`")]
     File {
@@ -71,8 +68,7 @@ impl CommandError {
                 | RuntimeError::Model(_)
                 | RuntimeError::Secrets(_),
             )
-            | Self::Secrets(_)
-            | Self::Home(_) => Exit::Environment,
+            | Self::Secrets(_) => Exit::Environment,
             // `model` is the error of the model, if that is why there is no plan.
             Self::Runtime(RuntimeError::NotPlanned { model: Some(_), .. }) => Exit::Model,
             Self::Runtime(RuntimeError::NotPlanned { model: None, .. }) => Exit::PlanFault,
@@ -118,7 +114,6 @@ impl From<RuntimeError> for CommandError {
                 "{} (hint: `art thread set {thread_id} model null`, or `--model`)",
                 in_one_line(&error)
             )),
-            RuntimeError::Store(error @ StoreError::Io { .. }) => Self::Home(error),
             RuntimeError::Staging(error) => Self::Staging(error),
             error => Self::Runtime(error),
         }

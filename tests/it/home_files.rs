@@ -263,3 +263,21 @@ fn a_clock_before_1970_or_beyond_the_year_9999_makes_nothing_panic() {
         }
     }
 }
+
+#[test]
+fn an_error_about_a_home_that_cannot_be_written_is_said_once() {
+    let home = Home::empty();
+    for args in [
+        &["run", "What is 6*7?"][..],
+        &["tool", "call", "calculator", r#"{"expression":"6*7"}"#],
+        &["doctor"],
+    ] {
+        // No directory can be made there, not even by root.
+        let ran = home.art(&[&["--home", "/sys/art"], args].concat());
+        assert_eq!(ran.code(), 6, "{args:?}: {ran}");
+        let shown = format!("{}{}", ran.stdout(), ran.stderr());
+        let about_state = shown.matches("failed to create the directory `/sys/art/state`").count();
+        assert_eq!(about_state, 1, "{args:?}: {ran}");
+        assert_eq!(shown.matches("use another --home").count(), 1, "{args:?}: {ran}");
+    }
+}
