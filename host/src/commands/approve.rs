@@ -9,7 +9,7 @@ mod standing;
 use std::slice;
 
 use art_core::hitl::Feedback;
-use art_core::text::truncate;
+use art_core::text::shorten;
 use art_runtime::compose::open_store_read_only;
 use art_runtime::config::Config;
 use art_runtime::{Answer, Runtime, RuntimeError, UserSuspension};
@@ -122,7 +122,7 @@ fn table_row(record: &SuspensionRecord) -> Vec<String> {
         call.call.tool_name.clone(),
         units::ago(record.since),
         until,
-        truncate(&question, MAX_LISTED_CHARS),
+        shorten(&question, MAX_LISTED_CHARS).into_owned(),
     ]
 }
 

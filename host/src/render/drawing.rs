@@ -129,7 +129,7 @@ fn cells(list: &Value) -> Option<Vec<String>> {
 fn cell(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some(String::new()),
-        Value::String(text) => Some(prefix(text, MAX_LINE_CHARS).to_owned()),
+        Value::String(text) => Some(cut_line(text)),
         Value::Bool(_) | Value::Number(_) => Some(value.to_string()),
         Value::Array(_) | Value::Object(_) => None,
     }

@@ -10,7 +10,7 @@ use art_core::error::{ModelErrorCode, RetryContext};
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::span::SpanContext;
 use art_core::stream::StreamEvent;
-use art_core::text::{prefix, printable, truncate};
+use art_core::text::{printable, shorten};
 use art_core::tool::ParsedToolCall;
 use art_core::usage::ToolUsage;
 use art_runtime::{CallUsage, ReplyPiece, Watcher};
@@ -108,8 +108,8 @@ fn retry_line(provider: &str, retry: &RetryContext) -> String {
         ModelErrorCode::RateLimited => format!("rate limited by {provider}"),
         ModelErrorCode::Timeout => format!("{provider} did not answer in time"),
         // The message already names the provider.
-        ModelErrorCode::NetworkError => one_line(&truncate(&retry.message, MAX_REASON)),
-        _ => format!("{provider} failed: {}", one_line(&truncate(&retry.message, MAX_REASON))),
+        ModelErrorCode::NetworkError => one_line(&shorten(&retry.message, MAX_REASON)),
+        _ => format!("{provider} failed: {}", one_line(&shorten(&retry.message, MAX_REASON))),
     };
     let wait = units::millis(retry.delay_ms);
     format!(
@@ -137,7 +137,7 @@ fn step_line(item: &TodoItem, duration: Duration, calls: &[CallUsage]) -> String
     }
     if let (TodoItemStatus::Failed | TodoItemStatus::Cancelled, Some(error)) = (item.status, &item.error) {
         text.push_str(": ");
-        text.push_str(&one_line(&truncate(error, MAX_ERROR)));
+        text.push_str(&one_line(&shorten(error, MAX_ERROR)));
     }
     text
 }
@@ -154,9 +154,9 @@ impl Detail {
     /// Returns the detail in one line of at most `width` characters.
     fn line(&self, width: usize) -> String {
         let line = format!("  {:<5} {}", self.mark, self.text);
-        match prefix(&line, width) {
-            shown if shown.len() == line.len() => line,
-            _ => format!("{}...", prefix(&line, width.saturating_sub(3))),
+        match line.chars().nth(width) {
+            None => line,
+            Some(_) => format!("  {}", shorten(&line, width.saturating_sub(5))),
         }
     }
 }
@@ -175,7 +175,7 @@ fn new_details(item: &TodoItem, shown: &mut ShownDetails) -> Vec<Detail> {
     shown.fallback |= fallback.is_some();
     details.extend(fallback.map(|reason| Detail {
         mark: "model",
-        text: format!("takes over: {}", one_line(&truncate(reason, MAX_REASON))),
+        text: format!("takes over: {}", one_line(&shorten(reason, MAX_REASON))),
     }));
     details
 }
@@ -191,7 +191,7 @@ struct ShownDetails {
 
 fn call_detail(call: &ParsedToolCall) -> Detail {
     let arguments = call.arguments.to_string();
-    let arguments = prefix(&arguments, MAX_ARGUMENTS);
+    let arguments = shorten(&arguments, MAX_ARGUMENTS);
     Detail {
         mark: "call",
         text: one_line(&format!("{} {arguments}", call.tool_name)),
@@ -208,18 +208,18 @@ fn titles(item: &TodoItem) -> Option<String> {
     let titles = results.filter_map(|result| result.metadata.title.as_deref());
     let titles: Vec<_> = titles.map(str::trim).filter(|title| !title.is_empty()).collect();
     let titles = one_line(&titles.join("; "));
-    (!titles.is_empty()).then(|| prefix(&titles, MAX_DESCRIPTION).to_owned())
+    (!titles.is_empty()).then(|| shorten(&titles, MAX_DESCRIPTION).into_owned())
 }
 
 fn description(item: &TodoItem) -> String {
-    one_line(&truncate(&item.description, MAX_DESCRIPTION))
+    one_line(&shorten(&item.description, MAX_DESCRIPTION))
 }
 
 /// Returns the progress message of a tool as one bounded line, such as `reading the table (30 %)`.
 fn progress_text(progress: &ToolProgress) -> String {
     let title = one_line(&progress.title);
-    let title = prefix(title.trim(), MAX_PROGRESS).trim_end();
-    match (title, progress.percent) {
+    let title = shorten(&title, MAX_PROGRESS);
+    match (title.as_ref(), progress.percent) {
         (title, None) => title.to_owned(),
         ("", Some(percent)) => format!("{percent} %"),
         (title, Some(percent)) => format!("{title} ({percent} %)"),

@@ -43,11 +43,27 @@ pub fn first_sentences(text: &str, max_chars: usize) -> Cow<'_, str> {
     if let Some((end, c)) = beginning.char_indices().rfind(ends_sentence) {
         return Cow::Borrowed(beginning.get(..end + c.len_utf8()).unwrap_or(beginning).trim_end());
     }
-    let word_end = beginning.rfind(char::is_whitespace).unwrap_or(beginning.len());
-    Cow::Owned(format!(
-        "{}...",
-        beginning.get(..word_end).unwrap_or(beginning).trim_end()
-    ))
+    shorten(text, max_chars)
+}
+
+/// Returns `text`, or if it is longer than `max_chars` characters, its beginning, cut after a word and followed by `...`. The cut is
+/// inside a word if that is so long that the words before it are less than half of the beginning. White space around the text is
+/// dropped.
+#[must_use]
+pub fn shorten(text: &str, max_chars: usize) -> Cow<'_, str> {
+    let text = text.trim();
+    let beginning = prefix(text, max_chars);
+    let rest = text.get(beginning.len()..).unwrap_or_default();
+    if rest.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let last_word = beginning.rfind(char::is_whitespace);
+    let word_end = match last_word.filter(|start| *start >= beginning.len() / 2) {
+        Some(start) if !rest.starts_with(char::is_whitespace) => start,
+        _ => beginning.len(),
+    };
+    let words = beginning.get(..word_end).unwrap_or(beginning).trim_end();
+    Cow::Owned(format!("{}...", words.trim_end_matches([',', ':', ';'])))
 }
 
 /// Returns the longest prefix of `text` that has at most `max_bytes` bytes and does not split a character.
@@ -212,6 +228,16 @@ mod tests {
         assert_eq!(first_sentences("\n Adds numbers. More.", 14), "Adds numbers.");
         assert_eq!(first_sentences(" aaaaaaaaaa", 5), "aaaaa...");
         assert_eq!(first_sentences("  ab cd", 5), "ab cd");
+    }
+
+    #[test]
+    fn a_text_is_shortened_after_a_word() {
+        assert_eq!(shorten(" one two ", 7), "one two");
+        assert_eq!(shorten("one two three", 7), "one two...");
+        assert_eq!(shorten("one, two three", 6), "one...");
+        assert_eq!(shorten("a {\"b\":[1,2,3]}", 9), "a {\"b\":[1...");
+        assert_eq!(shorten("äöüäöü", 3), "äöü...");
+        assert_eq!(shorten("one", 0), "...");
     }
 
     #[test]

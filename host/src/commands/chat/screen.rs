@@ -1,7 +1,7 @@
 //! Output of a conversation: as text, or as JSON lines for a program.
 
 use art_core::conversation::{ConversationMessage, MessageRole};
-use art_core::text::prefix;
+use art_core::text::shorten;
 use art_runtime::error::in_one_line;
 use art_runtime::{Answer, Runtime};
 use serde_json::json;
@@ -126,20 +126,14 @@ pub(super) fn tools(runtime: &Runtime) -> String {
     }
     let rows: Vec<_> = schemas
         .into_iter()
-        .map(|schema| vec![schema.name, shorten(&schema.description)])
+        .map(|schema| {
+            vec![
+                schema.name,
+                shorten(&first_sentence(&schema.description), MAX_DESCRIPTION_CHARS).into_owned(),
+            ]
+        })
         .collect();
     table::lines(&rows).join("\n")
-}
-
-/// Returns the first sentence of a description. A long one is cut at a word boundary.
-fn shorten(description: &str) -> String {
-    let sentence = first_sentence(description);
-    let beginning = prefix(&sentence, MAX_DESCRIPTION_CHARS);
-    if beginning.len() == sentence.len() {
-        return sentence;
-    }
-    let complete_words = beginning.rsplit_once(' ').map_or(beginning, |(words, _)| words);
-    format!("{}...", complete_words.trim_end_matches([',', ':', ';']))
 }
 
 /// Returns the usage of the last question and of the whole session.
