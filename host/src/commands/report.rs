@@ -7,7 +7,7 @@ use art_core::agent::{QueryAttachment, RunStatus};
 use art_core::capability::Denial;
 use art_core::error::{ErrorContext, ModelError};
 use art_core::provider::ModelCapability;
-use art_core::text::{printable, quote_for_shell, truncate};
+use art_core::text::{printable, quote_for_shell, shorten};
 use art_model::{LocalServer, ModelInfo, ProviderInfo};
 use art_runtime::config::Origin;
 use art_runtime::{Answer, Runtime};
@@ -82,7 +82,7 @@ pub(super) async fn note_interrupted_runs(
 pub(super) fn interrupted_run_line(run: &RunRecord, command: &str) -> String {
     format!(
         "interrupted: \"{}\"; `{command} {}` goes on with it",
-        truncate(&run.query, MAX_QUERY_CHARS),
+        shorten(&run.query, MAX_QUERY_CHARS),
         run.trace_id
     )
 }
@@ -179,7 +179,7 @@ pub(super) fn show_answer(display: RunDisplay, result: &Result<Answer, CommandEr
         render::tool_output(content);
     } else {
         display.finish(content);
-        show_sources(answer);
+        show_sources(answer, content);
         show_suggestions(answer);
     }
     Some(answer)
@@ -196,9 +196,13 @@ fn show_suggestions(answer: &Answer) {
     }
 }
 
-/// Prints the sources of the answer.
-fn show_sources(answer: &Answer) {
-    let sources = &answer.report.sources;
+/// Prints the sources of the answer, except those whose addresses its text has.
+fn show_sources(answer: &Answer, text: &str) {
+    let is_in_text = |url: &str| !url.is_empty() && text.contains(url);
+    let sources = answer.report.sources.iter();
+    let sources: Vec<_> = sources
+        .filter(|source| !source.url.as_deref().is_some_and(is_in_text))
+        .collect();
     if !sources.is_empty() {
         render::print("\nSources:");
     }

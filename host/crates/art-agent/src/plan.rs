@@ -35,7 +35,7 @@ pub(crate) use reference::{
 pub use review::{CheckedReference, Fit, PlanCheck, PlanFault, PlanResources};
 pub use sample::sample_output;
 pub use saved::{PlannedStep, SavedPlan, ToolStamp};
-pub(crate) use schedule::{all_dependencies, blocked_items, next_ready, unfinished_reason};
+pub(crate) use schedule::{all_dependencies, blocked_items, blocked_reason, next_ready, unfinished_reason};
 pub use show::value_text;
 
 #[cfg(test)]

@@ -21,9 +21,7 @@ pub(crate) fn reply(task: &AnswerTask) -> (String, Vec<String>) {
         _ => None,
     });
     let sources = source_lists.flatten().unique_by(ToString::to_string).collect_vec();
-    if !sources.is_empty() {
-        blocks.push(format!("Sources: {}", sources.iter().join(", ")));
-    }
+    // The sources are no part of the text, because whoever shows the answer lists those of the report.
     let (answer, metadata) = (blocks.join("\n\n"), json!({ "sources": sources }));
     let text = format!("<mainContent>\n{answer}\n</mainContent>\n<uiMetadata>{metadata}</uiMetadata>");
     (text, unanswered)

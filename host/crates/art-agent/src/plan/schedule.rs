@@ -33,6 +33,9 @@ pub(crate) fn blocked_items(items: &[TodoItem]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// The reason why an item is unfinished that has made calls.
+const NOT_FINISHED: &str = "it was begun and not finished";
+
 /// Returns the reason why an item is unfinished, that is, neither completed nor failed.
 pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
     if let Some(error) = &item.error {
@@ -40,12 +43,27 @@ pub(crate) fn unfinished_reason(items: &[TodoItem], item: &TodoItem) -> String {
     }
     match item.status {
         TodoItemStatus::Cancelled => return "it was taken out of the plan".to_owned(),
-        TodoItemStatus::InProgress => return "it was begun and not finished".to_owned(),
+        TodoItemStatus::InProgress => return NOT_FINISHED.to_owned(),
         _ => {}
     }
     match item.dependencies.iter().find(|id| is_incomplete(items, id)) {
-        Some(id) => format!("it was not started: it depends on `{id}`, which was not completed"),
-        None => "it was not started".to_owned(),
+        Some(id) => blocked_reason(item, id),
+        None => how_far(item).to_owned(),
+    }
+}
+
+/// Returns the reason why an item is unfinished that depends on one that was not completed.
+pub(crate) fn blocked_reason(item: &TodoItem, blocker: &str) -> String {
+    format!("{}: it depends on `{blocker}`, which was not completed", how_far(item))
+}
+
+/// Returns how far an unfinished item came. A plan that was changed may have put an item back whose calls were made.
+fn how_far(item: &TodoItem) -> &'static str {
+    let made_a_call = !item.actual_tool_calls.is_empty() || !item.tool_results.is_empty();
+    if made_a_call {
+        NOT_FINISHED
+    } else {
+        "it was not started"
     }
 }
 
@@ -93,6 +111,21 @@ mod tests {
         assert_eq!(next_ready(&items).map(|item| item.id.as_str()), Some("b"));
         assert_eq!(blocked_items(&items), []);
         assert_eq!(unfinished_reason(&items, &items[0]), "it was not started");
+    }
+
+    #[test]
+    fn an_item_that_made_a_call_is_not_said_to_be_not_started() {
+        let mut made_a_call = item("b", &["a"]);
+        made_a_call.actual_tool_calls = vec![art_core::tool::ParsedToolCall {
+            call_id: "c".to_owned(),
+            tool_name: "t".to_owned(),
+            arguments: serde_json::json!({}),
+        }];
+        let items = [item_with_status("a", TodoItemStatus::Failed), made_a_call];
+        assert_eq!(
+            unfinished_reason(&items, &items[1]),
+            "it was begun and not finished: it depends on `a`, which was not completed"
+        );
     }
 
     #[test]

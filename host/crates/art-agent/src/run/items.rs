@@ -375,9 +375,7 @@ impl Run {
             }
             for (id, blocker) in blocked {
                 if let Some(item) = self.item_mut(&id) {
-                    item.error = Some(format!(
-                        "it was not started: it depends on `{blocker}`, which was not completed"
-                    ));
+                    item.error = Some(plan::blocked_reason(item, &blocker));
                 }
                 self.set_status(&id, TodoItemStatus::Cancelled, out);
             }
