@@ -334,6 +334,9 @@ pub struct RunArgs {
     /// File to attach to the question; `-` reads stdin; may be given several times
     #[arg(long, value_name = "FILE")]
     pub attach: Vec<PathBuf>,
+    /// Let later questions of the conversation use what is attached without naming it
+    #[arg(long, requires = "attach")]
+    pub keep: bool,
     /// Conversation to continue: its identifier, a unique prefix of it, or `last`; a new one by default
     #[arg(long, value_name = "ID")]
     pub thread: Option<String>,

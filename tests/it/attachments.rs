@@ -223,3 +223,24 @@ fn files_and_logs_are_deleted_with_the_conversation() {
         );
     }
 }
+
+#[test]
+fn an_attachment_of_an_earlier_question_is_used_only_if_it_is_kept_or_named() {
+    const QUESTION: &str = "How many rows does the table have?";
+    for (options, later, answers) in [
+        (&[][..], QUESTION, false),
+        (&[], "How many rows does stock.csv have?", true),
+        (&["--keep"], QUESTION, true),
+    ] {
+        let home = Home::new();
+        let file = home.file("stock.csv", "item,count\nbolt,3\nnut,4\n");
+        let attach = ["run", QUESTION, "--attach", file.to_str().unwrap()];
+        let first = home.art(&[&attach, options].concat());
+        assert!(first.stdout().contains('2'), "{first}");
+        assert!(!first.stdout().contains("earlier question"), "{first}");
+        let second = home.art(&["run", "--thread", "last", later]);
+        assert_eq!(second.code() == 0, answers, "{later}: {second}");
+        let names_file = second.stdout().contains("- stock.csv, attached to an earlier question");
+        assert_eq!(names_file, answers, "{later}: {second}");
+    }
+}

@@ -403,12 +403,7 @@ fn a_wrong_address_is_reported_with_its_correction() {
 fn a_model_without_an_address_names_the_option_for_it() {
     let ran = Home::new().art(&["run", "--model", "compatible:m", "Hello"]);
     assert_eq!((ran.code(), ran.stdout().as_str()), (6, ""));
-    assert!(
-        ran.stderr()
-            .contains("pass it with `--base-url`"),
-        "{}",
-        ran.stderr()
-    );
+    assert!(ran.stderr().contains("pass it with `--base-url`"), "{}", ran.stderr());
 }
 
 #[test]

@@ -153,6 +153,7 @@ pub(super) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment,
             name,
             text: String::new(),
             base64: Some(STANDARD.encode(bytes)),
+            keep: false,
         });
     }
     let reason = "is neither UTF-8 text nor a PNG, JPEG, GIF, WebP or PDF file";
@@ -163,6 +164,7 @@ pub(super) fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<QueryAttachment,
         name,
         text,
         base64: None,
+        keep: false,
     })
 }
 

@@ -171,10 +171,11 @@ impl Chat {
                 screen.print(&report::model_line(&session.runtime.model_info()?));
             }
             ChatLine::Cost => screen.print(&screen::usage(session)),
-            ChatLine::Attach(path) => {
-                let name = session.attach(&path)?;
+            ChatLine::Attach { path, keep } => {
+                let name = session.attach(&path, keep)?;
                 report::warn_of_large_attachments(&session.runtime, session.attachments.last());
-                screen.print(&format!("`{name}` will be sent with the next question"));
+                let later = if keep { ", and later ones may use it" } else { "" };
+                screen.print(&format!("`{name}` will be sent with the next question{later}"));
             }
             ChatLine::Detach => screen.print(&screen::removed_attachments(&session.detach())),
             ChatLine::History => {

@@ -32,6 +32,11 @@ pub(super) fn run(global: &GlobalOptions, args: &RunArgs) -> Result<Exit, Comman
             ..Question::default()
         },
     };
+    let question = if args.keep {
+        keep_attachments(question)
+    } else {
+        question
+    };
     if args.check {
         return saved_plan::check(global, load_config(global)?, question);
     }
@@ -99,6 +104,15 @@ pub(super) fn empty_question_error(command: &str) -> CommandError {
     CommandError::Usage(format!(
         "the question is empty (hint: `art {command} \"What is 2+2?\"`)"
     ))
+}
+
+/// Lets later questions use the attachments of a question.
+fn keep_attachments(mut question: Question) -> Question {
+    question
+        .attachments
+        .iter_mut()
+        .for_each(|attachment| attachment.keep = true);
+    question
 }
 
 /// Reads the attached files and stdin. Stdin must have content if one of `paths` is `-`, and may be empty otherwise.

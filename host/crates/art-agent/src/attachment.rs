@@ -42,6 +42,12 @@ impl FileNamePointers {
     }
 }
 
+/// Calls `found` with each name of a file in `arguments`.
+pub(crate) fn for_each_file_name(arguments: &Value, found: &mut dyn FnMut(&str)) {
+    let every = &FileNamePointers::All;
+    visit_file_names(arguments, every, &mut String::new(), &mut |_, name| found(name));
+}
+
 /// Returns whether a text in `arguments` begins with [`ATTACHMENT_PREFIX`].
 pub(crate) fn may_name_a_file(arguments: &Value) -> bool {
     let mut found = false;
@@ -206,6 +212,7 @@ mod tests {
             media_type: "text/csv".to_owned(),
             text: "a,b\n1,2".to_owned(),
             base64: None,
+            keep: false,
         }]
     }
 

@@ -7,9 +7,10 @@ use art_core::agent::QueryAttachment;
 use art_core::conversation::{AttachedFile, ConversationMessage};
 use art_core::pes::PesAgentStateData;
 use art_core::text::{prefix, printable};
-use art_core::tool::ToolResult;
+use art_core::tool::{ParsedToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::for_each_file_name;
 use crate::plan;
 
 /// Maximum length of the name of a file, in characters.
@@ -51,16 +52,20 @@ pub(crate) struct Files {
 
 impl Files {
     /// Creates the list for a new run, from the attachments of the earlier questions in `history`, and from the files in the
-    /// results that earlier runs left in `state`. `attachments` are those of the new question; no file gets the name
-    /// of such an attachment.
+    /// results that earlier runs left in `state`. An attachment belongs to its question: it is left out unless it was kept, or
+    /// `query`, the new question, names it. `attachments` are those of the new question; no file gets the name of such an
+    /// attachment.
     pub(crate) fn of_earlier_runs(
         history: &[ConversationMessage],
         state: &PesAgentStateData,
         attachments: &[QueryAttachment],
+        query: &str,
     ) -> Self {
         let mut files = Self::default();
         for attached in history.iter().flat_map(ConversationMessage::attachments) {
-            files.add_attached(attached, attachments);
+            if attached.keep || names_file(query, &attached.name) {
+                files.add_attached(attached, attachments);
+            }
         }
         for step in plan::earlier_steps(&state.earlier_questions) {
             files.add(&step.name(), &step.item.tool_results, attachments);
@@ -117,6 +122,21 @@ impl Files {
         self.positions.get(name).and_then(|position| self.all.get(*position))
     }
 
+    /// Returns the attachments of earlier questions that these calls name.
+    pub(crate) fn earlier_attachments_in<'a>(
+        &'a self,
+        calls: impl Iterator<Item = &'a ParsedToolCall>,
+    ) -> Vec<&'a RunFile> {
+        let mut used = Vec::new();
+        for call in calls {
+            for_each_file_name(&call.arguments, &mut |name| {
+                let file = self.find(name).filter(|file| file.call_id.is_empty());
+                used.extend(file.filter(|file| !used.contains(file)));
+            });
+        }
+        used
+    }
+
     pub(crate) fn all(&self) -> &[RunFile] {
         &self.all
     }
@@ -146,6 +166,18 @@ impl Files {
         self.last_numbers.insert(wanted, number);
         name
     }
+}
+
+/// Returns whether a question names a file, as a word of its own, in any case.
+fn names_file(query: &str, name: &str) -> bool {
+    let (query, name) = (query.to_lowercase(), name.to_lowercase());
+    let is_part_of_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '/');
+    !name.is_empty()
+        && query.match_indices(&name).any(|(start, found)| {
+            let (before, after) = (query.get(..start), query.get(start + found.len()..));
+            !before.is_some_and(|before| before.ends_with(is_part_of_name))
+                && !after.is_some_and(|after| after.starts_with(is_part_of_name))
+        })
 }
 
 /// Returns the last path component of `wanted`, at most [`MAX_NAME_CHARS`] long, without unprintable characters, without
@@ -268,7 +300,7 @@ mod tests {
             question_with_files(&[("a.csv", Some("d1")), ("lost.csv", None)]),
             question_with_files(&[("a.csv", Some("d1")), ("a.csv", Some("d2"))]),
         ];
-        let files = Files::of_earlier_runs(&history, &PesAgentStateData::default(), &[]);
+        let files = Files::of_earlier_runs(&history, &PesAgentStateData::default(), &[], "a.csv");
         let listed: Vec<_> = files
             .all()
             .iter()
@@ -276,6 +308,23 @@ mod tests {
             .collect();
         assert_eq!(listed, [("a.csv", "d1"), ("a-2.csv", "d2")]);
         assert_eq!(files.of_this_run(), []);
+    }
+
+    #[test]
+    fn a_file_of_an_earlier_question_is_used_only_if_it_is_kept_or_named() {
+        let mut history = [question_with_files(&[("Sales.csv", Some("d1"))])];
+        let count = |history: &[ConversationMessage], query| {
+            Files::of_earlier_runs(history, &PesAgentStateData::default(), &[], query)
+                .all()
+                .len()
+        };
+        assert_eq!(count(&history, "How many rows are in the table?"), 0);
+        assert_eq!(count(&history, "How many rows are in my-sales.csv?"), 0);
+        assert_eq!(count(&history, "How many rows are in sales.csv?"), 1);
+        let mut files = history[0].attachments();
+        files[0].keep = true;
+        history[0].set_attachments(&files);
+        assert_eq!(count(&history, "How many rows are in the table?"), 1);
     }
 
     proptest! {

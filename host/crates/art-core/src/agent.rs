@@ -58,6 +58,9 @@ pub struct QueryAttachment {
     /// Content of a file that is not text, such as a picture or a PDF, in base64 (RFC 4648, with padding).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base64: Option<String>,
+    /// Whether later questions of the thread may use the file too. Otherwise they may only if they name it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep: bool,
 }
 
 /// Settings of a conversation (contract C49).

@@ -48,6 +48,9 @@ pub struct AttachedFile {
     /// Digest of the content; absent if it was too large to be stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
+    /// Whether later questions may use the file without naming it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keep: bool,
 }
 
 /// Key of the attached files in the metadata of a message.
@@ -95,6 +98,7 @@ mod tests {
             media_type: "text/csv".to_owned(),
             bytes: 3,
             digest: Some("d".to_owned()),
+            keep: false,
         };
         for (role, expected) in [(MessageRole::User, vec![file.clone()]), (MessageRole::Ai, vec![])] {
             let mut message = message(role);

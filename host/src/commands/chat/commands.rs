@@ -21,8 +21,13 @@ pub(super) enum ChatLine {
     Resume(Option<String>),
     /// `/cost`
     Cost,
-    /// `/attach FILE`. A file with the name `none` has to be given as `./none`.
-    Attach(PathBuf),
+    /// `/attach FILE`, or `/attach --keep FILE` for all later questions too. A file with the name `none` has to be given as `./none`.
+    Attach {
+        /// The file.
+        path: PathBuf,
+        /// Whether later questions may use it without naming it.
+        keep: bool,
+    },
     /// `/attach none`
     Detach,
     /// `/history`
@@ -66,8 +71,8 @@ pub(super) const COMMANDS: [(&str, &str, &str); 9] = [
     ("cost", "", "show what the last question and this session cost"),
     (
         "attach",
-        "FILE|none",
-        "attach a file to the next question only; `none` removes all attachments",
+        "[--keep] FILE|none",
+        "attach a file to the next question; with `--keep` later ones may use it; `none` removes all",
     ),
     ("history", "", "show the messages of this conversation"),
     ("exit", "", "leave (so does Ctrl-D)"),
@@ -104,7 +109,13 @@ impl ChatLine {
             ("resume", run) => Self::Resume(Some(run.to_owned())),
             ("attach", "") => Self::Invalid("`/attach` needs a file, as in `/attach sales.csv`".to_owned()),
             ("attach", "none") => Self::Detach,
-            ("attach", file) => Self::Attach(PathBuf::from(unquote(file))),
+            ("attach", file) => {
+                let kept = file.strip_prefix("--keep ").map(str::trim);
+                Self::Attach {
+                    path: PathBuf::from(unquote(kept.unwrap_or(file))),
+                    keep: kept.is_some(),
+                }
+            }
             ("help" | "tools" | "cost" | "history" | "exit", argument) if !argument.is_empty() => {
                 Self::Invalid(format!("`/{name}` takes no argument"))
             }
@@ -148,6 +159,11 @@ mod tests {
         }
     }
 
+    fn attach(path: &str, keep: bool) -> ChatLine {
+        let path = path.into();
+        ChatLine::Attach { path, keep }
+    }
+
     #[test]
     fn a_line_that_does_not_begin_with_a_slash_is_a_question() {
         assert_eq!(
@@ -171,7 +187,7 @@ mod tests {
     fn every_listed_command_is_parsed() {
         for (name, arguments, _) in COMMANDS {
             // `/attach` is the only command that needs an argument.
-            let line = if arguments == "FILE|none" {
+            let line = if arguments.ends_with("FILE|none") {
                 format!("/{name} x")
             } else {
                 format!("/{name}")
@@ -198,12 +214,10 @@ mod tests {
             ChatLine::parse("/resume 01-a"),
             ChatLine::Resume(Some("01-a".to_owned()))
         );
-        assert_eq!(
-            ChatLine::parse("/attach 'my file.csv'"),
-            ChatLine::Attach("my file.csv".into())
-        );
+        assert_eq!(ChatLine::parse("/attach 'my file.csv'"), attach("my file.csv", false));
+        assert_eq!(ChatLine::parse("/attach --keep a.csv"), attach("a.csv", true));
         assert_eq!(ChatLine::parse("/attach none"), ChatLine::Detach);
-        assert_eq!(ChatLine::parse("/attach ./none"), ChatLine::Attach("./none".into()));
+        assert_eq!(ChatLine::parse("/attach ./none"), attach("./none", false));
         assert_eq!(ChatLine::parse("/quit"), ChatLine::Exit);
     }
 

@@ -157,14 +157,15 @@ impl Session {
         Ok(self.runtime.store.list_messages(id, options).await?)
     }
 
-    /// Attaches a file to the next question and returns its name.
+    /// Attaches a file to the next question and returns its name. `keep` lets later questions use it, too.
     ///
     /// # Errors
     /// Fails if the file cannot be attached, or if the attachments would be too large together. The attachments are then
     /// unchanged.
-    pub(super) fn attach(&mut self, path: &Path) -> Result<String, CommandError> {
+    pub(super) fn attach(&mut self, path: &Path, keep: bool) -> Result<String, CommandError> {
         // A list with one attachment.
-        let added = attachment::read_all(&[path.to_owned()])?;
+        let mut added = attachment::read_all(&[path.to_owned()])?;
+        added.iter_mut().for_each(|attachment| attachment.keep = keep);
         let name = added.first().map(|added| added.name.clone()).unwrap_or_default();
         // Attaching a file again replaces its earlier content.
         let others = self.attachments.iter().filter(|other| other.name != name);

@@ -11,7 +11,7 @@ use art_core::observation::ObservationType;
 use art_core::pes::{TodoItem, TodoItemStatus};
 use art_core::stream::{ModelReply, PartialReply, Phase};
 use art_core::text::{DEFAULT_STRINGIFY_LIMIT, truncate};
-use art_core::tool::ToolResult;
+use art_core::tool::{Source, ToolResult};
 use art_core::usage::ModelWork;
 use serde_json::{Value, json};
 
@@ -230,10 +230,22 @@ impl Run {
             ui_metadata: ending.ui_metadata,
             unanswered: ending.unanswered,
             model_error: self.model_error.clone(),
-            sources: collect_sources(self.own_items()),
+            sources: self.sources(),
             items: self.own_items().to_vec(),
             files: self.files.of_this_run().to_vec(),
         }
+    }
+
+    /// Returns the sources of all results, and the attachments of earlier questions that calls used.
+    fn sources(&self) -> Vec<Source> {
+        let calls = self.own_items().iter().flat_map(|item| &item.actual_tool_calls);
+        let files = self.files.earlier_attachments_in(calls).into_iter();
+        let attached = files.map(|file| Source {
+            source_name: format!("{}, attached to an earlier question", file.name),
+            url: None,
+            extra: JsonObject::new(),
+        });
+        collect_sources(self.own_items()).into_iter().chain(attached).collect()
     }
 
     /// Drops what is open at the end of a run: counts the interrupted model calls, and sets the items in progress to pending, so

@@ -42,7 +42,12 @@ impl Run {
         if !self.plan_belongs_to_run {
             self.archive_finished_plan(out);
         }
-        self.files = Files::of_earlier_runs(&self.start.history, &self.state, &self.start.props.attachments);
+        self.files = Files::of_earlier_runs(
+            &self.start.history,
+            &self.state,
+            &self.start.props.attachments,
+            &self.start.props.query,
+        );
         if let Some(tool) = self.start.call.as_ref().map(|call| call.tool_name.clone()) {
             return self.begin_direct_call(&tool, out);
         }

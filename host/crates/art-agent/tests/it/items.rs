@@ -271,6 +271,7 @@ fn driver_with_attachment(argument: &str, replies: &[Reply]) -> Driver {
         media_type: "text/csv".to_owned(),
         text: "a\n1\n2".to_owned(),
         base64: None,
+        keep: false,
     }];
     Driver::new(start)
         .script("plan", [plan(&json!([tool_item("a", &[])]))])
@@ -341,6 +342,7 @@ fn a_call_whose_attachments_are_too_large_gets_an_error_result_and_is_not_made()
         media_type: "text/plain".to_owned(),
         text: "x".repeat(1 << 20),
         base64: None,
+        keep: false,
     }];
     let with_thousand_attachments = calls(&[("calculator", json!({"csv": vec!["attachment:a"; 1_000]}))]);
     let mut driver = Driver::new(start)

@@ -49,6 +49,7 @@ fn start_for(good: &GoodPlan) -> RunStart {
         media_type: "text/plain".to_owned(),
         text: "some text".to_owned(),
         base64: None,
+        keep: false,
     };
     start.props.attachments = good.files.iter().map(file).collect();
     start

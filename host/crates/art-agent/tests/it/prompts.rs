@@ -51,6 +51,7 @@ fn start_with_hostile_texts() -> RunStart {
         media_type: "text/csv".to_owned(),
         text: "## Tools\n1,2".to_owned(),
         base64: None,
+        keep: false,
     }];
     start.tools.truncate(1);
     start.occasion = Some(art_agent::Occasion {

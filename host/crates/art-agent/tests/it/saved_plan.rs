@@ -120,6 +120,7 @@ fn the_plan_of_a_run_can_be_saved_and_run_again() {
         media_type: "text/plain".to_owned(),
         text: "6 * 7".to_owned(),
         base64: None,
+        keep: false,
     }];
     let mut planned = Driver::new(start.clone()).script("plan", [plan(&items)]);
     planned.answer_all();

@@ -38,5 +38,6 @@ fn add_attachment(log: &mut RunLog, attachment: &QueryAttachment) -> AttachedFil
         media_type: attachment.media_type.clone(),
         bytes: content.as_ref().map_or(0, |content| content.len() as u64),
         digest: content.and_then(|content| log.add_blob(content)),
+        keep: attachment.keep,
     }
 }

@@ -188,6 +188,7 @@ fn question_with_too_large_file() -> Question {
         media_type: "text/plain".to_owned(),
         text: "x".repeat(art_store::limits::MAX_VALUE_BYTES),
         base64: None,
+        keep: false,
     };
     Question {
         attachments: vec![attachment],

@@ -142,6 +142,7 @@ fn begin_run() -> Run {
         media_type: "text/csv".to_owned(),
         text: "customer,total\nAda,120\nBob,80\n".to_owned(),
         base64: None,
+        keep: false,
     };
     let props = AgentProps {
         query: "q".to_owned(),

@@ -13,13 +13,14 @@ fn question_with_file(file: QueryAttachment) -> Question {
     }
 }
 
-/// Returns the file `a.csv` with this text.
+/// Returns the file `a.csv` with this text, which later questions may use.
 fn text_file(text: &str) -> QueryAttachment {
     QueryAttachment {
         name: "a.csv".to_owned(),
         media_type: "text/csv".to_owned(),
         text: text.to_owned(),
         base64: None,
+        keep: true,
     }
 }
 
@@ -57,18 +58,40 @@ fn runtime_reading_file_in_second_question() -> (tempfile::TempDir, Runtime, Arc
 }
 
 #[tokio::test]
-async fn a_later_question_of_the_thread_can_use_a_file_of_an_earlier_one() {
+async fn a_later_question_of_the_thread_can_use_a_kept_file_of_an_earlier_one() {
     let base64 = "/wA=";
     for (file, expected_argument) in [(text_file("x,y"), "x,y"), (binary_file(base64), base64)] {
         let (_home, runtime, received_arguments) = runtime_reading_file_in_second_question();
         let first = question_with_file(file);
         let answer = ask(&runtime, first, CancellationToken::new()).await.unwrap();
         let later = question().in_thread(&answer.thread_id);
-        ask(&runtime, later, CancellationToken::new()).await.unwrap();
+        let answer = ask(&runtime, later, CancellationToken::new()).await.unwrap();
         assert_eq!(
             *received_arguments.lock().unwrap(),
             [json!({"file": expected_argument})]
         );
+        let sources: Vec<_> = answer.report.sources.iter().map(ToString::to_string).collect();
+        assert_eq!(sources, ["a.csv, attached to an earlier question"]);
+    }
+}
+
+#[tokio::test]
+async fn a_file_belongs_to_its_question_unless_it_is_kept_or_named() {
+    for (query, calls) in [("How many rows are there?", 0), ("How many rows are in a.csv?", 1)] {
+        let (_home, runtime, received_arguments) = runtime_reading_file_in_second_question();
+        let file = QueryAttachment {
+            keep: false,
+            ..text_file("x,y")
+        };
+        let answer = ask(&runtime, question_with_file(file), CancellationToken::new())
+            .await
+            .unwrap();
+        let later = Question {
+            query: query.to_owned(),
+            ..question().in_thread(&answer.thread_id)
+        };
+        ask(&runtime, later, CancellationToken::new()).await.unwrap();
+        assert_eq!(received_arguments.lock().unwrap().len(), calls, "{query}");
     }
 }
 
