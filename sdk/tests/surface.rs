@@ -246,6 +246,62 @@ fn invalid_arguments_are_a_validation_error() {
     );
 }
 
+/// A row as a server describes it, with any further fields.
+#[args(ignore_unknown)]
+#[output]
+struct ServerRow {
+    id: u32,
+    #[serde(default)]
+    cells: Vec<ServerCell>,
+    #[serde(default)]
+    owner: Option<Owner>,
+}
+
+#[args(ignore_unknown)]
+#[output]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum ServerCell {
+    Text { text: String },
+}
+
+#[args]
+#[output]
+struct Owner {
+    name: String,
+}
+
+/// Returns a row as it is.
+#[tool]
+fn same_row(input: ServerRow) -> Result<ServerRow> {
+    Ok(input)
+}
+
+#[test]
+fn a_type_that_ignores_unknown_fields_reads_what_it_knows() {
+    let row = json!({"id": 1, "etag": "x", "cells": [{"kind": "text", "text": "a", "style": {}}]});
+    let output = testing::output(&SAME_ROW, row);
+    assert_eq!(
+        output,
+        json!({"id": 1, "cells": [{"kind": "text", "text": "a"}], "owner": null})
+    );
+    let schema = SAME_ROW.input_schema();
+    assert_eq!(schema.get("additionalProperties"), None, "{schema}");
+    let cell = &schema["properties"]["cells"]["items"]["oneOf"][0];
+    assert_eq!(
+        (&cell["type"], cell.get("additionalProperties")),
+        (&json!("object"), None),
+        "{schema}"
+    );
+}
+
+#[test]
+fn a_type_inside_one_that_ignores_unknown_fields_refuses_them_itself() {
+    let error = testing::failure(&SAME_ROW, json!({"id": 1, "owner": {"name": "a", "age": 7}}));
+    assert!(error.message.contains("unknown field `age`"), "{error}");
+    let schema = SAME_ROW.input_schema().to_string();
+    assert_eq!(schema.matches(r#""additionalProperties":false"#).count(), 1, "{schema}");
+}
+
 /// A tool with an error type of the standard library, its input by reference, and an output that is not an object.
 #[tool(display = json!({"displayMode": "modal"}), risk = "low")]
 pub fn parse(input: &Text) -> Result<i64, std::num::ParseIntError> {

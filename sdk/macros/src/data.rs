@@ -3,13 +3,22 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Data, DeriveInput, Error, Field, Result};
+use syn::{Attribute, Data, DeriveInput, Error, Field, Meta, Result};
+
+use crate::options;
 
 /// Whether the type is read from arguments or written as output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Args,
     Output,
+}
+
+/// The options of `#[args(..)]`.
+#[derive(Default)]
+struct ArgsOptions {
+    /// Whether fields that the type does not have are ignored. By default they are refused.
+    ignore_unknown: bool,
 }
 
 /// Expands to the type with its derives, which are named by paths into the crate `root`.
@@ -22,12 +31,6 @@ pub(crate) fn expand(role: Role, root: &TokenStream, options: &TokenStream, item
 }
 
 fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStream) -> Result<TokenStream> {
-    if !options.is_empty() {
-        return Err(Error::new_spanned(
-            options,
-            "this attribute takes no options; use `#[serde(..)]` on the type",
-        ));
-    }
     let mut item: DeriveInput = syn::parse2(item.clone())?;
     if let Data::Union(data) = &item.data {
         return Err(Error::new(
@@ -38,16 +41,21 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
     refuse_recursion(&item)?;
     // `attrs` no longer contains the attribute that is being expanded, so a role attribute in it is that of the other role.
     // Remove it, because this expansion adds the derives for both roles.
-    let attribute_count = item.attrs.len();
-    item.attrs.retain(|attribute| !is_role_attribute(attribute));
-    let has_both_roles = item.attrs.len() < attribute_count;
+    let role_attributes: Vec<Attribute> = item
+        .attrs
+        .extract_if(.., |attribute| role_of(attribute).is_some())
+        .collect();
+    let has_both_roles = !role_attributes.is_empty();
+    let given = std::iter::once(parse_options(role, options)).chain(role_attributes.iter().map(options_of));
+    let (args_options, option_error) = merge_options(given);
 
     let debug = (!has_derive(&item, "Debug")).then(|| quote!(::core::fmt::Debug,));
     let deserialize = (has_both_roles || role == Role::Args).then(|| quote!(#root::serde::Deserialize,));
     let serialize = (has_both_roles || role == Role::Output).then(|| quote!(#root::serde::Serialize,));
     // Refuse unknown fields: the schema then says `additionalProperties: false`, and an argument that the model
     // misspells is an error. Serde cannot combine this with `flatten`.
-    let deny_unknown = (deserialize.is_some() && !has_flattened_field(&item)).then(|| quote!(, deny_unknown_fields));
+    let refuses_unknown = deserialize.is_some() && !args_options.ignore_unknown && !has_flattened_field(&item);
+    let deny_unknown = refuses_unknown.then(|| quote!(, deny_unknown_fields));
     // Serde and schemars take the path of their crate as a string.
     let path = |name: &str| root.to_string().replace(' ', "") + name;
     let (serde, schemars) = (path("::serde"), path("::schemars"));
@@ -56,17 +64,66 @@ fn derive(role: Role, root: &TokenStream, options: &TokenStream, item: &TokenStr
         #[serde(crate = #serde #deny_unknown)]
         #[schemars(crate = #schemars)]
         #item
+        #option_error
     })
 }
 
-/// Returns whether the attribute is `#[args]` or `#[output]`. A type may have both, one for each role.
-fn is_role_attribute(attribute: &Attribute) -> bool {
-    let last = attribute
-        .path()
-        .segments
-        .last()
-        .map(|segment| segment.ident.to_string());
-    matches!(last.as_deref(), Some("args" | "output"))
+/// Returns the role of the attribute if it is `#[args]` or `#[output]`. A type may have both.
+fn role_of(attribute: &Attribute) -> Option<Role> {
+    let last = attribute.path().segments.last()?;
+    match last.ident.to_string().as_str() {
+        "args" => Some(Role::Args),
+        "output" => Some(Role::Output),
+        _ => None,
+    }
+}
+
+/// Returns the options of a role attribute, such as `#[args(ignore_unknown)]`.
+fn options_of(attribute: &Attribute) -> Result<ArgsOptions> {
+    match (&attribute.meta, role_of(attribute)) {
+        (Meta::List(list), Some(role)) => parse_options(role, &list.tokens),
+        _ => Ok(ArgsOptions::default()),
+    }
+}
+
+/// Merges the options of all role attributes of a type. A mistake in one of them becomes a compile error beside the type, which
+/// still gets its derives, so that the mistake does not cause one more error at each use of the type.
+fn merge_options(given: impl Iterator<Item = Result<ArgsOptions>>) -> (ArgsOptions, Option<TokenStream>) {
+    let (mut merged, mut option_error) = (ArgsOptions::default(), None);
+    for options in given {
+        match options {
+            Ok(options) => merged.ignore_unknown |= options.ignore_unknown,
+            Err(error) => option_error = Some(error.to_compile_error()),
+        }
+    }
+    (merged, option_error)
+}
+
+/// Parses the options of `#[args(..)]`. `#[output]` has none.
+fn parse_options(role: Role, tokens: &TokenStream) -> Result<ArgsOptions> {
+    if role == Role::Output && !tokens.is_empty() {
+        return Err(Error::new_spanned(
+            tokens,
+            "this attribute takes no options; use `#[serde(..)]` on the type",
+        ));
+    }
+    let mut parsed = ArgsOptions::default();
+    let mut seen_keys = Vec::new();
+    for meta in options::parse_list(tokens.clone())? {
+        let key = options::option_name(meta.path());
+        options::check_not_repeated(&mut seen_keys, &key, meta.path())?;
+        match (key.as_str(), &meta) {
+            ("ignore_unknown", Meta::Path(_)) => parsed.ignore_unknown = true,
+            ("ignore_unknown", _) => {
+                return Err(Error::new_spanned(&meta, "`ignore_unknown` takes no value"));
+            }
+            _ => {
+                let expected = "expected `ignore_unknown`, or `#[serde(..)]` on the type";
+                return Err(options::unknown_option_error(meta.path(), expected));
+            }
+        }
+    }
+    Ok(parsed)
 }
 
 fn has_derive(item: &DeriveInput, name: &str) -> bool {

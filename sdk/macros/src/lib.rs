@@ -55,6 +55,9 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Derives `Debug`, `serde::Deserialize` and `schemars::JsonSchema`. Doc comments of the fields become descriptions,
 /// `#[serde(..)]` attributes keep their meaning, and unknown fields are refused unless a
 /// field has `#[serde(flatten)]`.
+///
+/// `#[args(ignore_unknown)]` ignores unknown fields of this type. It is for data that comes from elsewhere, such as the response
+/// of a server, which may have more fields than the tool reads. A type that it contains needs the option itself.
 #[proc_macro_attribute]
 pub fn args(options: TokenStream, item: TokenStream) -> TokenStream {
     data::expand(data::Role::Args, &quote!(::art_sdk), &options.into(), &item.into()).into()

@@ -380,21 +380,69 @@ fn a_mistake_leaves_the_item_in_place() {
     assert!(text.contains("compile_error"), "{text}");
 }
 
+/// Returns the code of a type with these options.
+fn expand_with_options(role: Role, options: &TokenStream, item: &TokenStream) -> String {
+    data::expand(role, &quote!(::art_sdk), options, item).to_string()
+}
+
 #[test]
-fn args_and_output_take_no_options_and_refuse_unions() {
-    let root = quote!(::art_sdk);
-    let text = data::expand(
-        Role::Args,
-        &root,
-        &quote!(open),
-        &quote!(
-            struct In;
+fn an_option_of_args_or_output_that_does_not_exist_is_an_error() {
+    let item = quote!(
+        struct In;
+    );
+    for (options, message) in [
+        (
+            quote!(open),
+            "unknown option `open`; expected `ignore_unknown`, or `#[serde(..)]` on the type",
         ),
-    )
-    .to_string();
+        (quote!(ignore_unknown = true), "`ignore_unknown` takes no value"),
+        (
+            quote!(ignore_unknown, ignore_unknown),
+            "`ignore_unknown` is given twice",
+        ),
+    ] {
+        let text = expand_with_options(Role::Args, &options, &item);
+        assert!(text.contains(message), "{text}");
+    }
+    let text = expand_with_options(Role::Output, &quote!(ignore_unknown), &item);
     assert!(text.contains("this attribute takes no options"), "{text}");
-    let text = data::expand(Role::Output, &root, &TokenStream::new(), &quote!(union In { a: u8 })).to_string();
+}
+
+#[test]
+fn a_union_is_refused() {
+    let text = expand_with_options(Role::Output, &TokenStream::new(), &quote!(union In { a: u8 }));
     assert!(text.contains("a tool's types are structs and enums"), "{text}");
+}
+
+#[test]
+fn ignore_unknown_applies_in_either_order_of_args_and_output() {
+    let item = quote!(
+        struct In;
+    );
+    let with_args_below = quote!(#[args(ignore_unknown)] #item);
+    let with_output_below = quote!(#[output] #item);
+    let (none, ignoring) = (TokenStream::new(), quote!(ignore_unknown));
+    for (role, options, item, is_refusing) in [
+        (Role::Args, &none, &item, true),
+        (Role::Args, &ignoring, &item, false),
+        (Role::Args, &ignoring, &with_output_below, false),
+        (Role::Output, &none, &with_args_below, false),
+        (Role::Args, &none, &with_output_below, true),
+    ] {
+        let text = expand_with_options(role, options, item);
+        assert_eq!(text.contains("deny_unknown_fields"), is_refusing, "{text}");
+        assert!(!text.contains("compile_error"), "{text}");
+    }
+}
+
+#[test]
+fn a_wrong_option_of_the_other_role_is_an_error() {
+    let item = quote!(
+        #[args(open)]
+        struct In;
+    );
+    let text = expand_with_options(Role::Output, &TokenStream::new(), &item);
+    assert!(text.contains("unknown option `open`"), "{text}");
 }
 
 fn expand_args(item: &TokenStream) -> String {
