@@ -31,6 +31,8 @@
 mod component;
 #[cfg(not(target_family = "wasm"))]
 mod native;
+#[cfg(test)]
+mod tests;
 #[cfg(any(target_family = "wasm", test))]
 mod url;
 
@@ -304,84 +306,5 @@ fn shown_address(url: &str) -> Cow<'_, str> {
     match address.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}...", address.get(..end).unwrap_or_default()).into(),
         None => address.into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::*;
-
-    #[test]
-    fn a_request_is_answered_by_the_function_of_the_test() {
-        crate::testing::answer_http(|request| {
-            assert_eq!((request.method(), request.bytes()), ("POST", &b"{\"a\":1}"[..]));
-            assert_eq!(
-                request.headers(),
-                [("content-type".to_owned(), "application/json".to_owned())]
-            );
-            Ok(Response::new(200, r#"{"b": 2}"#))
-        });
-        let request = Request::new("POST", "https://a.example/")
-            .json(&json!({"a": 1}))
-            .unwrap();
-        let answer: Value = request.send().unwrap().json().unwrap();
-        assert_eq!(answer, json!({"b": 2}));
-    }
-
-    #[test]
-    fn a_test_without_answer_http_cannot_send_requests() {
-        let error = get("https://a.example/").unwrap_err();
-        assert!(error.message.contains("answer_http"), "{error}");
-    }
-
-    #[test]
-    fn a_status_becomes_an_error_with_a_code_that_fits() {
-        let code_and_retryable = |status| {
-            Response::new(status, "")
-                .success()
-                .map_err(|error| (error.code, error.retryable))
-        };
-        assert!(code_and_retryable(204).is_ok());
-        assert_eq!(code_and_retryable(301).unwrap_err(), (ErrorCode::IoError, false));
-        assert_eq!(
-            code_and_retryable(403).unwrap_err(),
-            (ErrorCode::PermissionDenied, false)
-        );
-        assert_eq!(code_and_retryable(404).unwrap_err(), (ErrorCode::NotFound, false));
-        assert_eq!(code_and_retryable(429).unwrap_err(), (ErrorCode::RateLimited, true));
-        assert_eq!(code_and_retryable(500).unwrap_err(), (ErrorCode::IoError, false));
-        assert_eq!(code_and_retryable(503).unwrap_err(), (ErrorCode::IoError, true));
-    }
-
-    #[test]
-    fn json_does_not_replace_a_content_type_that_is_already_set() {
-        let request = Request::new("POST", "https://a.example/").header("Content-Type", "application/vnd.api+json");
-        let request = request.json(&[1]).unwrap().json(&[2]).unwrap();
-        let expected = ("Content-Type".to_owned(), "application/vnd.api+json".to_owned());
-        assert_eq!(
-            (request.headers(), request.bytes()),
-            (&[expected][..], b"[2]".as_slice())
-        );
-    }
-
-    #[test]
-    fn a_text_is_read_unless_it_is_compressed() {
-        let response = Response::new(200, *b"caf\xc3\xa9 \xff");
-        assert_eq!(response.text().unwrap(), "caf\u{e9} \u{fffd}");
-        response
-            .clone()
-            .with_header("content-encoding", "Identity")
-            .text()
-            .unwrap();
-        response.with_header("content-encoding", "gzip").text().unwrap_err();
-    }
-
-    #[test]
-    fn an_address_is_shown_without_its_query_and_is_cut() {
-        assert_eq!(shown_address("https://a.example/b?key=secret"), "https://a.example/b");
-        let long = format!("https://a.example/{}", "x".repeat(500));
-        assert_eq!(shown_address(&long).len(), 200 + "...".len());
     }
 }
