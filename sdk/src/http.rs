@@ -31,12 +31,14 @@
 mod component;
 #[cfg(not(target_family = "wasm"))]
 mod native;
+mod query;
 #[cfg(test)]
 mod tests;
 #[cfg(any(target_family = "wasm", test))]
 mod url;
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::Read;
 use std::time::Duration;
 
@@ -93,6 +95,24 @@ impl Request {
             body: Vec::new(),
             timeout: None,
         }
+    }
+
+    /// Adds a name and a value to the query of the address, before its fragment if it has one. Both are encoded: all characters but
+    /// letters and digits of ASCII, `-`, `.`, `_` and `~` are percent-encoded as UTF-8.
+    ///
+    /// ```
+    /// use art_sdk::http::Request;
+    ///
+    /// let request = Request::new("GET", "https://api.example.com/rows?sort=name#top")
+    ///     .query("city", "S\u{e3}o Paulo & more")
+    ///     .query("limit", 10);
+    /// let address = "https://api.example.com/rows?sort=name&city=S%C3%A3o%20Paulo%20%26%20more&limit=10#top";
+    /// assert_eq!(request.url(), address);
+    /// ```
+    #[must_use]
+    pub fn query(mut self, name: &str, value: impl Display) -> Self {
+        self.url = query::with_pair(self.url.trim(), name, &value.to_string());
+        self
     }
 
     /// Adds a header. A request fails if its headers include one that only the host sets, such as `host` or `authorization`.

@@ -45,6 +45,14 @@ fn a_status_becomes_an_error_with_a_code_that_fits() {
 }
 
 #[test]
+fn the_query_of_a_request_is_encoded() {
+    let request = Request::new("GET", " https://a.example/#b ")
+        .query("q", "a b")
+        .query("n", 7);
+    assert_eq!(request.url(), "https://a.example/?q=a%20b&n=7#b");
+}
+
+#[test]
 fn json_does_not_replace_a_content_type_that_is_already_set() {
     let request = Request::new("POST", "https://a.example/").header("Content-Type", "application/vnd.api+json");
     let request = request.json(&[1]).unwrap().json(&[2]).unwrap();
