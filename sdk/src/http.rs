@@ -29,6 +29,7 @@
 
 #[cfg(target_family = "wasm")]
 mod component;
+mod excerpt;
 #[cfg(not(target_family = "wasm"))]
 mod native;
 mod query;
@@ -47,6 +48,7 @@ use serde::de::DeserializeOwned;
 
 #[cfg(target_family = "wasm")]
 use component::send;
+pub use excerpt::excerpt;
 #[cfg(not(target_family = "wasm"))]
 use native::send;
 #[cfg(not(target_family = "wasm"))]
@@ -56,6 +58,8 @@ use crate::{ErrorCode, Result, ToolError};
 
 /// Maximum size of a response, as it is sent and decompressed, in bytes. A request with a longer response fails.
 pub const MAX_RESPONSE_BYTES: usize = 5 << 20;
+/// Size of the beginning of a body in which the text for an error message is looked for, in bytes.
+const MAX_EXCERPT_BYTES: usize = 16 << 10;
 
 /// Fetches a page.
 ///
@@ -237,7 +241,16 @@ impl Response {
     /// # Errors
     ///
     /// Fails for any other status, with a code that fits it. The error is retryable if the status is 429, 502, 503 or 504, since
-    /// a server often returns these only for a short time.
+    /// a server often returns these only for a short time. The message has the status and, from 400 on, the beginning of the
+    /// body; see [`excerpt`].
+    ///
+    /// ```
+    /// use art_sdk::{ErrorCode, http::Response};
+    ///
+    /// let error = Response::new(404, "no row `7`\n").success().unwrap_err();
+    /// assert_eq!(error.code, ErrorCode::NotFound);
+    /// assert_eq!(error.message, "the server answered with the status 404: no row `7`");
+    /// ```
     pub fn success(self) -> Result<Self> {
         let code = match self.status {
             200..=299 => return Ok(self),
@@ -246,12 +259,30 @@ impl Response {
             429 => ErrorCode::RateLimited,
             _ => ErrorCode::IoError,
         };
+        let (status, text) = (self.status, self.error_text());
+        let colon = if text.is_empty() { "" } else { ": " };
         let error = ToolError::new(
             code,
-            format_args!("the server answered with the status {}", self.status),
+            format_args!("the server answered with the status {status}{colon}{text}"),
         );
-        let is_temporary = matches!(self.status, 429 | 502 | 503 | 504);
+        let is_temporary = matches!(status, 429 | 502 | 503 | 504);
         Err(if is_temporary { error.retryable() } else { error })
+    }
+
+    /// Returns the beginning of what the server says about an error, or an empty text if the body is compressed. The body of a
+    /// redirect says nothing.
+    fn error_text(&self) -> String {
+        if self.status < 400 || self.unread_coding().is_some() {
+            return String::new();
+        }
+        let beginning = self.body.get(..MAX_EXCERPT_BYTES).unwrap_or(&self.body);
+        excerpt(&String::from_utf8_lossy(beginning))
+    }
+
+    /// Returns the coding of a body that is still compressed.
+    fn unread_coding(&self) -> Option<&str> {
+        let coding = self.header("content-encoding")?;
+        (!coding.is_empty() && !coding.eq_ignore_ascii_case("identity")).then_some(coding)
     }
 
     /// Returns the response to a request of `url` with its body as it was before the server compressed it. A body in another
@@ -299,11 +330,11 @@ impl Response {
     ///
     /// Fails if the body is compressed, since the bytes are not text in that case.
     pub fn text(&self) -> Result<String> {
-        match self.header("content-encoding") {
-            Some(coding) if !coding.is_empty() && !coding.eq_ignore_ascii_case("identity") => Err(ToolError::io(
-                format_args!("the response is compressed with `{coding}`"),
-            )),
-            _ => Ok(String::from_utf8_lossy(&self.body).into_owned()),
+        match self.unread_coding() {
+            Some(coding) => Err(ToolError::io(format_args!(
+                "the response is compressed with `{coding}`"
+            ))),
+            None => Ok(String::from_utf8_lossy(&self.body).into_owned()),
         }
     }
 

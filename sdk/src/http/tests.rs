@@ -45,6 +45,31 @@ fn a_status_becomes_an_error_with_a_code_that_fits() {
 }
 
 #[test]
+fn a_status_becomes_an_error_with_the_beginning_of_the_text_of_the_server() {
+    let message = |response: Response| response.success().unwrap_err().message;
+    assert_eq!(
+        message(Response::new(422, "{\"error\":\r\n \"no \u{1b}[2Jcity\"}")),
+        "the server answered with the status 422: {\"error\": \"no [2Jcity\"}"
+    );
+    let long = message(Response::new(500, "failure ".repeat(100_000)));
+    assert!(
+        long.contains("status 500: failure failure") && long.ends_with("failure .."),
+        "{long}"
+    );
+    assert!(long.chars().count() < 600, "{long}");
+    assert_eq!(
+        message(Response::new(500, "")),
+        "the server answered with the status 500"
+    );
+    assert_eq!(
+        message(Response::new(302, "moved")),
+        "the server answered with the status 302"
+    );
+    let compressed = Response::new(500, "\u{1}\u{2}").with_header("content-encoding", "br");
+    assert_eq!(message(compressed), "the server answered with the status 500");
+}
+
+#[test]
 fn the_query_of_a_request_is_encoded() {
     let request = Request::new("GET", " https://a.example/#b ")
         .query("q", "a b")
