@@ -40,7 +40,7 @@ mod url;
 
 use std::borrow::Cow;
 use std::fmt::Display;
-use std::io::Read;
+use std::io::{self, Read};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -56,7 +56,8 @@ pub(crate) use native::set_responder;
 
 use crate::{ErrorCode, Result, ToolError};
 
-/// Maximum size of a response, as it is sent and decompressed, in bytes. A request with a longer response fails.
+/// Maximum size of a response, as it is sent and decompressed, in bytes. A request with a longer response fails, unless it accepts
+/// the beginning of one ([`Request::allow_truncated`]).
 pub const MAX_RESPONSE_BYTES: usize = 5 << 20;
 /// Size of the beginning of a body in which the text for an error message is looked for, in bytes.
 const MAX_EXCERPT_BYTES: usize = 16 << 10;
@@ -87,6 +88,7 @@ pub struct Request {
     headers: Vec<(String, String)>,
     body: Vec<u8>,
     timeout: Option<Duration>,
+    allows_truncated: bool,
 }
 
 impl Request {
@@ -98,6 +100,7 @@ impl Request {
             headers: Vec::new(),
             body: Vec::new(),
             timeout: None,
+            allows_truncated: false,
         }
     }
 
@@ -156,6 +159,14 @@ impl Request {
         self
     }
 
+    /// Accepts the beginning of a response that has more than [`MAX_RESPONSE_BYTES`]; see [`Response::is_truncated`]. Without this,
+    /// such a request fails.
+    #[must_use]
+    pub fn allow_truncated(mut self) -> Self {
+        self.allows_truncated = true;
+        self
+    }
+
     /// Returns the method.
     pub fn method(&self) -> &str {
         &self.method
@@ -180,21 +191,31 @@ impl Request {
     ///
     /// # Errors
     ///
-    /// Fails with [`ErrorCode::PermissionDenied`] if no grant covers the request, with a retryable [`ErrorCode::Timeout`] if the
-    /// server is too slow, with [`ErrorCode::NotFound`] if the name of the server is unknown, with
-    /// [`ErrorCode::ValidationError`] if the request is invalid, and otherwise with [`ErrorCode::IoError`]. A status such as 404
-    /// is no error; see [`Response::success`].
+    /// Fails with [`ErrorCode::PermissionDenied`] if no grant covers the request or its grant names a secret that is not
+    /// stored, which the host reports with the command that helps, with a retryable [`ErrorCode::Timeout`] if the server is
+    /// too slow, with [`ErrorCode::NotFound`] if the name of the server is unknown, with [`ErrorCode::ValidationError`] if
+    /// the request is invalid, and otherwise with [`ErrorCode::IoError`]. A status such as 404 is no error; see
+    /// [`Response::success`].
     pub fn send(&self) -> Result<Response> {
-        send(self)?.decompressed(&self.url)
+        let response = send(self)?.limited().decompressed(&self.url)?;
+        // The status of an error or a redirect says more than its body.
+        if response.is_truncated && !self.allows_truncated && response.is_success() {
+            let address = shown_address(&self.url);
+            return Err(ToolError::io(format_args!(
+                "the response of `{address}` has more than {MAX_RESPONSE_BYTES} bytes: ask for a smaller part of it"
+            )));
+        }
+        Ok(response)
     }
 }
 
-/// A response that was read to its end.
+/// A response that was read to its end, or to the maximum size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
+    is_truncated: bool,
 }
 
 impl Response {
@@ -204,6 +225,7 @@ impl Response {
             status,
             headers: Vec::new(),
             body: body.into(),
+            is_truncated: false,
         }
     }
 
@@ -234,6 +256,12 @@ impl Response {
     /// Returns the body.
     pub fn bytes(&self) -> &[u8] {
         &self.body
+    }
+
+    /// Returns whether the body is only the beginning of what the server sent, because that has more than [`MAX_RESPONSE_BYTES`].
+    /// This is never so for a success, unless the request has [`Request::allow_truncated`].
+    pub fn is_truncated(&self) -> bool {
+        self.is_truncated
     }
 
     /// Returns the response itself if its status is between 200 and 299.
@@ -269,6 +297,10 @@ impl Response {
         Err(if is_temporary { error.retryable() } else { error })
     }
 
+    fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
     /// Returns the beginning of what the server says about an error, or an empty text if the body is compressed. The body of a
     /// redirect says nothing.
     fn error_text(&self) -> String {
@@ -279,14 +311,15 @@ impl Response {
         excerpt(&String::from_utf8_lossy(beginning))
     }
 
-    /// Returns the coding of a body that is still compressed.
-    fn unread_coding(&self) -> Option<&str> {
-        let coding = self.header("content-encoding")?;
-        (!coding.is_empty() && !coding.eq_ignore_ascii_case("identity")).then_some(coding)
+    /// Cuts a body that is longer than the maximum size.
+    fn limited(mut self) -> Self {
+        self.is_truncated |= self.body.len() > MAX_RESPONSE_BYTES;
+        self.body.truncate(MAX_RESPONSE_BYTES);
+        self
     }
 
-    /// Returns the response to a request of `url` with its body as it was before the server compressed it. A body in another
-    /// coding than gzip and deflate stays as it is.
+    /// Returns the response to a request of `url` with its body as it was before the server compressed it, cut at the maximum
+    /// size. A body in another coding than gzip and deflate stays as it is.
     fn decompressed(mut self, url: &str) -> Result<Self> {
         let coding = self
             .header("content-encoding")
@@ -302,26 +335,29 @@ impl Response {
         };
         let mut body = Vec::new();
         let read = decoder.take(MAX_RESPONSE_BYTES as u64 + 1).read_to_end(&mut body);
-        // The status of an error or a redirect says more than its body.
-        if read.is_err() && !(200..300).contains(&self.status) {
-            return Ok(self);
-        }
-        read.map_err(|error| {
-            let address = shown_address(url);
-            ToolError::io(format_args!(
-                "the response of `{address}` is no valid {coding}: {error}"
-            ))
-        })?;
-        if body.len() > MAX_RESPONSE_BYTES {
-            let address = shown_address(url);
-            return Err(ToolError::io(format_args!(
-                "the response of `{address}` has more than {MAX_RESPONSE_BYTES} bytes when it is decompressed"
-            )));
+        match read {
+            Ok(_) => {}
+            // The compressed body was cut, so that its end is missing.
+            Err(error) if self.is_truncated && error.kind() == io::ErrorKind::UnexpectedEof => {}
+            // The status of an error or a redirect says more than its body.
+            Err(_) if !self.is_success() => return Ok(self),
+            Err(error) => {
+                let address = shown_address(url);
+                return Err(ToolError::io(format_args!(
+                    "the response of `{address}` is no valid {coding}: {error}"
+                )));
+            }
         }
         self.body = body;
         self.headers
             .retain(|(name, _)| !["content-encoding", "content-length"].contains(&name.to_lowercase().as_str()));
-        Ok(self)
+        Ok(self.limited())
+    }
+
+    /// Returns the coding of a body that is still compressed.
+    fn unread_coding(&self) -> Option<&str> {
+        let coding = self.header("content-encoding")?;
+        (!coding.is_empty() && !coding.eq_ignore_ascii_case("identity")).then_some(coding)
     }
 
     /// Returns the body as text. Invalid UTF-8 is replaced.

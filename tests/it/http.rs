@@ -298,7 +298,7 @@ async fn a_response_over_the_size_limit_is_an_error() {
         .await,
     );
     assert_eq!(code, "IoError");
-    assert!(message.contains("body size exceeds limit"), "{message}");
+    assert!(message.contains("has more than 5242880 bytes"), "{message}");
 }
 
 #[tokio::test]

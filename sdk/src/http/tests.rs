@@ -77,6 +77,79 @@ fn the_query_of_a_request_is_encoded() {
     assert_eq!(request.url(), "https://a.example/?q=a%20b&n=7#b");
 }
 
+/// Compresses a body with gzip.
+fn gzip(body: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    io::Write::write_all(&mut encoder, body).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Compresses a body with deflate.
+fn deflate(body: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    io::Write::write_all(&mut encoder, body).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Returns bytes that cannot be compressed well, from a linear congruential generator.
+fn noise(length: usize) -> Vec<u8> {
+    let step = |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+    let states = std::iter::successors(Some(1_u64), step);
+    states.map(|state| (state >> 56) as u8).take(length).collect()
+}
+
+#[test]
+fn a_response_over_the_limit_fails_unless_its_beginning_is_accepted() {
+    let (text, random) = (b"text ".repeat(2 << 20), noise(6 << 20));
+    for (original, body, coding) in [
+        (&text, text.clone(), "identity"),
+        (&text, gzip(&text), "gzip"),
+        (&text, deflate(&text), "deflate"),
+        // These are over the limit as they are sent, too.
+        (&random, gzip(&random), "gzip"),
+        (&random, deflate(&random), "deflate"),
+    ] {
+        crate::testing::answer_http(move |_| {
+            Ok(Response::new(200, body.clone()).with_header("content-encoding", coding))
+        });
+        let request = Request::new("GET", "https://a.example/b?key=1");
+        let error = request.send().unwrap_err();
+        assert!(
+            error
+                .message
+                .contains("the response of `https://a.example/b` has more than 5242880 bytes"),
+            "{error}"
+        );
+        let response = request.allow_truncated().send().unwrap();
+        assert!(response.is_truncated(), "{coding}");
+        assert!(response.bytes().len() > (4 << 20) && response.bytes().len() <= MAX_RESPONSE_BYTES);
+        assert!(original.starts_with(response.bytes()), "{coding}");
+    }
+}
+
+#[test]
+fn a_body_that_is_no_gzip_is_an_error_even_if_it_was_cut() {
+    let body = noise(6 << 20);
+    crate::testing::answer_http(move |_| Ok(Response::new(200, body.clone()).with_header("content-encoding", "gzip")));
+    let sent = Request::new("GET", "https://a.example/").allow_truncated().send();
+    assert!(sent.unwrap_err().message.contains("is no valid gzip"));
+}
+
+#[test]
+fn a_long_error_page_keeps_its_status_and_its_beginning() {
+    let page = "gone ".repeat(2 << 20);
+    crate::testing::answer_http(move |_| Ok(Response::new(404, page.clone())));
+    let error = get("https://a.example/").unwrap().success().unwrap_err();
+    assert_eq!(error.code, ErrorCode::NotFound);
+    assert!(error.message.contains("status 404: gone gone"), "{error}");
+}
+
+#[test]
+fn a_response_of_exactly_the_limit_is_whole() {
+    crate::testing::answer_http(|_| Ok(Response::new(200, vec![b'x'; MAX_RESPONSE_BYTES])));
+    assert!(!get("https://a.example/").unwrap().is_truncated());
+}
+
 #[test]
 fn json_does_not_replace_a_content_type_that_is_already_set() {
     let request = Request::new("POST", "https://a.example/").header("Content-Type", "application/vnd.api+json");
