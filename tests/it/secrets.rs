@@ -286,6 +286,12 @@ fn a_request_whose_secret_is_not_stored_is_denied_with_the_command_that_stores_i
     let called = fetch(&home, &json!({"url": server.url("/")}));
     let denials = &called.json()["result"]["metadata"]["denials"];
     assert_eq!(denials[0]["command"], "art secret set KEY", "{called}");
+    // The model reads the error: the tool passes on what the SDK says, and the host adds the reason and the command.
+    let result = called.json();
+    let error = result["result"]["error"].as_str().unwrap();
+    for part in ["is not allowed", "the secret `KEY` is not set", "`art secret set KEY`"] {
+        assert!(error.contains(part), "{error}");
+    }
     assert_eq!(server.requests(), [""; 0]);
     let arguments = json!({"url": server.url("/")}).to_string();
     let words = ["--json", "tool", "call", "fetches", &arguments];
