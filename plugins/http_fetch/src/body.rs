@@ -1,6 +1,6 @@
 //! The body of a response: a page, JSON, another text, or something else.
 
-use art_sdk::http::Response;
+use art_sdk::http::{MAX_RESPONSE_BYTES, Response};
 use art_sdk::prelude::*;
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use scraper::{Html, Selector};
@@ -13,6 +13,9 @@ use crate::page;
 const MAX_JSON_BYTES: usize = 256 << 10;
 /// Maximum length of the text that one call returns, in characters.
 const MAX_TEXT_CHARS: usize = 200_000;
+/// Maximum number of tags of a page that are read. Each costs about 10,000 fuel and 300 bytes of memory, so that more of them could
+/// exceed the limits of the call.
+const MAX_TAGS: usize = 100_000;
 /// Maximum length of the value of an attribute that is returned, in characters.
 const MAX_ATTRIBUTE_CHARS: usize = 1000;
 
@@ -35,21 +38,45 @@ pub(crate) fn add_content(
     if media_type.is_empty() && looks_like_html(response.bytes()) {
         "text/html".clone_into(&mut media_type);
     }
-    let text = || decode(response);
+    let is_json = media_type == "application/json" || media_type.ends_with("+json");
+    let is_text = media_type.starts_with("text/") || is_text_format(&media_type);
     match media_type.as_str() {
-        "text/html" | "application/xhtml+xml" => write_html(input, url, &text(), output),
-        _ if media_type == "application/json" || media_type.ends_with("+json") => write_json(input, &text(), output),
-        _ if media_type.starts_with("text/") || is_text_format(&media_type) => write_text(input, &text(), output),
+        "text/html" | "application/xhtml+xml" => write_html(input, url, &text_of(response, output), output),
+        // The beginning of JSON is no JSON.
+        _ if is_json && !response.is_truncated() => write_json(input, &text_of(response, output), output),
+        _ if is_json || is_text => write_text(input, &text_of(response, output), output),
         // Content without a type counts as text, unless it has a NUL byte.
-        "" if !response.bytes().contains(&0) => write_text(input, &text(), output),
-        _ => {
-            let size = response.bytes().len();
-            output.notes.push(format!(
-                "the content has {size} bytes of the type `{media_type}`, which is no text"
-            ));
-        }
+        "" if !response.bytes().contains(&0) => write_text(input, &text_of(response, output), output),
+        _ => output.notes.push(format!(
+            "the content has {} of the type `{media_type}`, which is no text",
+            size_of_body(response)
+        )),
     }
     Ok(())
+}
+
+/// Returns the size of the body for a note.
+fn size_of_body(response: &Response) -> String {
+    if response.is_truncated() {
+        format!("more than {MAX_RESPONSE_BYTES} bytes")
+    } else {
+        format!("{} bytes", response.bytes().len())
+    }
+}
+
+/// Returns the decoded body. If it is only the beginning of what the server sent, the output says so.
+fn text_of(response: &Response, output: &mut HttpFetchOutput) -> String {
+    let mut text = decode(response);
+    if response.is_truncated() {
+        output.truncated = true;
+        output.notes.push(format!(
+            "the content has {}: only its beginning was read, and no call can read the rest",
+            size_of_body(response)
+        ));
+        // The cut may be inside a character.
+        text.truncate(text.trim_end_matches(char::REPLACEMENT_CHARACTER).len());
+    }
+    text
 }
 
 /// Returns the type of the content in lower case, without parameters.
@@ -135,7 +162,14 @@ fn label_after(text: &str, key: &str) -> Option<&'static Encoding> {
 /// Writes the parts of a page that `input.only` names into the output: by default all parts except the links. The language is
 /// always written.
 fn write_html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFetchOutput) {
-    let document = Html::parse_document(text);
+    let beginning = beginning_of_html(text);
+    if beginning.len() < text.len() {
+        output.truncated = true;
+        output.notes.push(format!(
+            "the page has more than {MAX_TAGS} tags: only its beginning was read, and no call can read the rest"
+        ));
+    }
+    let document = Html::parse_document(beginning);
     let wants = |part| input.only.is_none_or(|only| only == part);
     output.language = attribute(&document, "html", "lang");
     if wants(Part::Title) {
@@ -153,6 +187,12 @@ fn write_html(input: &HttpFetchInput, url: &Url, text: &str, output: &mut HttpFe
     if wants(Part::Text) {
         write_text(input, &page::text(&document), output);
     }
+}
+
+/// Returns a page, or if it has more than `MAX_TAGS` tags, its beginning.
+fn beginning_of_html(text: &str) -> &str {
+    let end = text.match_indices('<').nth(MAX_TAGS).map(|(at, _)| at);
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 /// Returns an attribute of the first element that `selector` finds, or `None` if it is missing or empty. Cuts a long value.

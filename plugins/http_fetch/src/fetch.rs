@@ -1,6 +1,6 @@
 //! Sends the request, and follows redirects within one origin.
 
-use art_sdk::http::{Request, Response};
+use art_sdk::http::{Request, Response, excerpt};
 use art_sdk::prelude::*;
 use url::Url;
 
@@ -9,8 +9,6 @@ use crate::{body, page};
 
 /// Maximum number of redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
-/// Maximum length of the part of a page that an error shows, in characters.
-const MAX_EXCERPT_CHARS: usize = 300;
 
 /// Fetches what `input` asks for.
 pub(crate) fn run(input: &HttpFetchInput) -> Result<HttpFetchOutput> {
@@ -44,6 +42,7 @@ fn parse_address(text: &str) -> Result<Url> {
 fn request(input: &HttpFetchInput, url: &Url) -> Request {
     // Some sites refuse requests that do not say who sends them.
     let mut request = Request::new(input.method.name(), url.as_str())
+        .allow_truncated()
         .header("user-agent", concat!("art-http-fetch/", env!("CARGO_PKG_VERSION")))
         .header("accept", "text/html, application/json, text/*;q=0.9, */*;q=0.5");
     let conditional_headers = [
@@ -115,7 +114,6 @@ fn status_error(url: &Url, response: &Response) -> ToolError {
         Ok(_) => ToolError::io("the server answered without success"),
     };
     let text = page::text_of_html(&String::from_utf8_lossy(response.bytes()));
-    let excerpt: String = text.chars().take(MAX_EXCERPT_CHARS).collect();
     let meaning = match response.status() {
         404 | 410 => "the page does not exist: check the address",
         401 | 403 => "the site does not allow it",
@@ -126,7 +124,7 @@ fn status_error(url: &Url, response: &Response) -> ToolError {
         message: format!(
             "`{url}` has the status {}: {meaning}; the page says: {}",
             response.status(),
-            excerpt.trim()
+            excerpt(&text)
         ),
         ..error
     }

@@ -116,21 +116,119 @@ fn a_page_that_the_server_compresses_is_read() {
 }
 
 #[test]
-fn a_compressed_page_that_is_broken_or_too_long_is_refused() {
-    for (body, part) in [
-        (
-            b"<p>Hello".to_vec(),
-            "the response of `https://example.com/` is no valid gzip",
-        ),
-        (
-            gzip(&"x".repeat(6 << 20)),
-            "has more than 5242880 bytes when it is decompressed",
-        ),
+fn a_compressed_page_that_is_broken_is_refused() {
+    answer_http(|_| Ok(gzipped(b"<p>Hello".to_vec())));
+    let error = failure(&HTTP_FETCH, json!({"url": "https://example.com/?key=1"}));
+    let part = "the response of `https://example.com/` is no valid gzip";
+    assert!(error.message.contains(part), "{error}");
+}
+
+/// Compresses a text with deflate.
+fn deflate(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut encoder, text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Asserts that the output says that only the beginning of the content was read.
+fn assert_says_truncated(page: &Value) {
+    assert_eq!(page["truncated"], true);
+    let notes = page["notes"].to_string();
+    assert!(
+        notes.contains("more than 5242880 bytes: only its beginning was read"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn the_beginning_of_a_page_over_the_limit_is_returned() {
+    let long = format!(
+        "<title>News</title><h1>Today</h1><p>Hello<!--{}-->",
+        "x".repeat(6 << 20)
+    );
+    let html = |body: Vec<u8>, coding: &str| {
+        Response::new(200, body)
+            .with_header("content-type", "text/html")
+            .with_header("content-encoding", coding)
+    };
+    for response in [
+        html(long.clone().into_bytes(), "identity"),
+        html(gzip(&long), "gzip"),
+        html(deflate(&long), "deflate"),
     ] {
-        answer_http(move |_| Ok(gzipped(body.clone())));
-        let error = failure(&HTTP_FETCH, json!({"url": "https://example.com/?key=1"}));
-        assert!(error.message.contains(part), "{error}");
+        let page = fetch(response, json!({}));
+        assert_says_truncated(&page);
+        assert_eq!(
+            (&page["title"], &page["text"]),
+            (&json!("News"), &json!("# Today\n\nHello"))
+        );
     }
+}
+
+#[test]
+fn the_beginning_of_a_page_with_too_many_tags_is_returned() {
+    let page = |tags: usize| {
+        fetch(
+            html(&format!("{}b", "a<br>".repeat(tags))),
+            json!({"skip_chars": 199_996}),
+        )
+    };
+    let whole = page(100_000);
+    assert_eq!(
+        (&whole["text"], &whole["truncated"]),
+        (&json!("a\na\nb"), &json!(false))
+    );
+    let cut = page(100_001);
+    assert_eq!((&cut["text"], &cut["truncated"]), (&json!("a\na\na"), &json!(true)));
+    let note = cut["notes"][0].as_str().unwrap();
+    assert!(
+        note.starts_with("the page has more than 100000 tags: only its beginning was read"),
+        "{note}"
+    );
+}
+
+#[test]
+fn the_beginning_of_a_text_over_the_limit_ends_with_a_whole_character() {
+    // The limit is inside of the last of these characters of three bytes.
+    let long = "\u{20ac}".repeat(2 << 20);
+    let end = 5_242_880 / 3;
+    let input = json!({"skip_chars": end - 2});
+    for media_type in ["text/plain", "application/json"] {
+        let response = Response::new(200, gzip(&long))
+            .with_header("content-type", media_type)
+            .with_header("content-encoding", "gzip");
+        let page = fetch(response, input.clone());
+        assert_says_truncated(&page);
+        assert_eq!(page["text"], "\u{20ac}\u{20ac}");
+        assert_eq!(page["notes"].as_array().unwrap().len(), 1, "{page}");
+    }
+}
+
+#[test]
+fn a_file_over_the_limit_that_is_no_text_is_described() {
+    let video = Response::new(200, vec![0; 6 << 20]).with_header("content-type", "video/mp4");
+    let fetched = fetch(video, json!({}));
+    let note = fetched["notes"][0].as_str().unwrap();
+    assert_eq!(
+        note,
+        "the content has more than 5242880 bytes of the type `video/mp4`, which is no text"
+    );
+}
+
+#[test]
+fn an_error_quotes_the_page_without_control_characters_and_without_half_words() {
+    let page = format!("<h1>Gone</h1><p>\u{1b}[2J{}", "words ".repeat(2 << 20));
+    answer_http(move |_| Ok(Response::new(410, page.clone()).with_header("content-type", "text/html")));
+    let error = failure(&HTTP_FETCH, json!({"url": "https://example.com/x"}));
+    assert_eq!(error.code, ErrorCode::NotFound);
+    assert!(
+        error.message.contains("the page says: # Gone [2Jwords words"),
+        "{error}"
+    );
+    assert!(
+        error.message.ends_with("words ..") && error.message.len() < 700,
+        "{error}"
+    );
 }
 
 #[test]
