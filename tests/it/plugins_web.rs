@@ -99,6 +99,29 @@ fn http_fetch_follows_no_redirect_to_another_site_and_asks_whether_a_page_change
 }
 
 #[test]
+fn http_fetch_returns_the_beginning_of_a_page_over_the_limit_and_says_so() {
+    // The limit is 5 MiB. These pages are over it as they are sent, or only by their tags.
+    let endless = format!("<title>News</title><p>Hello<!--{}-->", "x".repeat(6 << 20));
+    let tags = format!(
+        "<title>News</title><p>Hello</p>{}",
+        "<li><a href=/a>b</a></li>".repeat(200_000)
+    );
+    for (page, reason) in [(endless, "more than 5242880 bytes"), (tags, "more than 100000 tags")] {
+        let server = HttpServer::start(move |_| response(200, &[("content-type", "text/html")], page.as_bytes()));
+        let home = home_with("http_fetch");
+        grant(&home, &["http_fetch", "--http", &server.url("/"), "--private"]);
+        let fetched = call(&home, "http_fetch", &json!({"url": server.url("/"), "max_chars": 5}));
+        assert_eq!(fetched.code(), 0, "{fetched}");
+        let output = &fetched.json()["result"]["output"];
+        assert_eq!(
+            (&output["title"], &output["text"], &output["truncated"]),
+            (&json!("News"), &json!("Hello"), &json!(true))
+        );
+        assert!(output["notes"].to_string().contains(reason), "{output}");
+    }
+}
+
+#[test]
 fn web_search_asks_the_service_that_the_operator_chose() {
     let reply = json!({"results": [{"url": "https://a.example/", "title": "A", "content": "about a"}]}).to_string();
     let server = HttpServer::start(move |_| response(200, &[("content-type", "application/json")], reply.as_bytes()));
@@ -143,4 +166,36 @@ fn web_search_sends_nothing_to_an_address_that_is_not_granted() {
         "{denied}"
     );
     assert_eq!(server.requests(), Vec::<String>::new());
+}
+
+/// Calls `web_search` with a service that sends this response.
+fn search_with(answer: Vec<u8>) -> CommandOutput {
+    let server = HttpServer::start(move |_| answer.clone());
+    let home = home_with("web_search");
+    let service = format!("SEARCH_URL={}", server.url("/search"));
+    grant(
+        &home,
+        &["web_search", "--http", &server.url("/"), "--private", "--env", &service],
+    );
+    call(&home, "web_search", &json!({"query": "x", "limit": 2}))
+}
+
+#[test]
+fn web_search_returns_the_results_in_the_beginning_of_a_reply_over_the_limit() {
+    let result = json!({"title": "A", "url": "https://a.example/", "content": "about a", "engines": ["e"]});
+    let reply = json!({"results": vec![result; 80_000]}).to_string();
+    assert!(reply.len() > (5 << 20));
+    let found = search_with(response(200, &[("content-type", "application/json")], reply.as_bytes()));
+    assert_eq!(found.code(), 0, "{found}");
+    assert_eq!(found.json()["result"]["output"]["count"], 2);
+}
+
+#[test]
+fn the_error_of_web_search_quotes_what_the_service_says() {
+    let failed = search_with(response(400, &[], b"{\"error\": \"no such language\"}"));
+    let error = failed.json()["result"]["error"].to_string();
+    assert!(
+        error.contains("status 400") && error.contains("no such language"),
+        "{failed}"
+    );
 }

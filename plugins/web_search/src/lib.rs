@@ -1,14 +1,21 @@
 //! `web_search`: searches the web through the service that the operator chose.
 
-use art_sdk::http::Request;
-use art_sdk::never_null;
+use std::borrow::Cow;
+
+use art_sdk::http::{MAX_RESPONSE_BYTES, Request, Response};
 use art_sdk::prelude::*;
+use art_sdk::{never_null, serde_json};
 use url::Url;
 
+mod prefix;
 mod results;
 
 #[cfg(test)]
 mod tests;
+
+/// Size of the beginning of a reply in which results are looked for first, in bytes. Reading a reply of 5 MiB as a whole takes
+/// most of the fuel and the memory of a call.
+const BEGINNING_BYTES: usize = 1 << 20;
 
 /// A search.
 #[args]
@@ -33,6 +40,9 @@ struct WebSearchOutput {
     results: Vec<SearchResult>,
     /// How many results there are here.
     count: usize,
+    /// What the caller should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 /// A page that was found.
@@ -79,7 +89,7 @@ struct SearchResult {
         http(any, methods("GET"), reason = "asks the search service of the operator"),
         env("SEARCH_URL", reason = "has the address of the search service"),
     ),
-    limits(fuel = 1_000_000_000, memory = "32 MiB", timeout = "30s")
+    limits(fuel = 2_000_000_000, memory = "64 MiB", timeout = "30s")
 )]
 fn web_search(input: WebSearchInput) -> Result<WebSearchOutput> {
     if input.query.trim().is_empty() {
@@ -94,23 +104,62 @@ fn search(service_address: &str, input: &WebSearchInput) -> Result<WebSearchOutp
     let response = Request::new("GET", url.as_str())
         .header("accept", "application/json")
         .header("user-agent", concat!("art-web-search/", env!("CARGO_PKG_VERSION")))
-        .send()?;
-    let reply: Value = response.success()?.json().map_err(|error| {
-        ToolError::config(format_args!(
-            "the search service did not return JSON ({}): the operator has to enable its JSON format",
-            error.message
-        ))
-    })?;
-    let Some(mut results) = results::find(&reply) else {
-        return Err(ToolError::config(
-            "the search service returned JSON without a list of results with addresses",
-        ));
+        .allow_truncated()
+        .send()?
+        .success()?;
+    let mut results = match results_in_beginning(response.bytes(), input.limit) {
+        Some(results) => results,
+        None => results::find(&parse_reply(&response)?).ok_or_else(|| no_results_error(&response))?,
     };
+    let mut notes = Vec::new();
+    if response.is_truncated() && results.len() < input.limit {
+        notes.push(format!(
+            "the reply of the search service has more than {MAX_RESPONSE_BYTES} bytes: these are the results in its beginning"
+        ));
+    }
     results.truncate(input.limit);
     Ok(WebSearchOutput {
         count: results.len(),
         results,
+        notes,
     })
+}
+
+/// Returns the results in the beginning of a long reply, or `None` if there are fewer than `limit`, or if the reply is not long.
+fn results_in_beginning(reply: &[u8], limit: usize) -> Option<Vec<SearchResult>> {
+    let beginning = prefix::close(reply.get(..BEGINNING_BYTES)?)?;
+    let results = results::find(&serde_json::from_slice(&beginning).ok()?)?;
+    (results.len() >= limit).then_some(results)
+}
+
+/// Parses the reply of the service, or the beginning of one that is too long.
+fn parse_reply(response: &Response) -> Result<Value> {
+    let text = if response.is_truncated() {
+        prefix::close(response.bytes()).map(Cow::Owned)
+    } else {
+        None
+    };
+    let text = text.unwrap_or(Cow::Borrowed(response.bytes()));
+    serde_json::from_slice(&text).map_err(|error| {
+        // What was read is JSON without an end.
+        if response.is_truncated() && error.is_eof() {
+            return no_results_error(response);
+        }
+        ToolError::config(format_args!(
+            "the search service did not return JSON ({error}): the operator has to enable its JSON format"
+        ))
+    })
+}
+
+/// Returns the error for a reply in which no results are found.
+fn no_results_error(response: &Response) -> ToolError {
+    if response.is_truncated() {
+        return ToolError::config(format_args!(
+            "the reply of the search service has more than {MAX_RESPONSE_BYTES} bytes, and its beginning has no results: the \
+             operator has to choose a service with shorter replies, or ask it for fewer results in `SEARCH_URL`"
+        ));
+    }
+    ToolError::config("the search service returned JSON without a list of results with addresses")
 }
 
 /// Returns the address of a search. Replaces `{query}` in the address of the service. To an address without `{query}`, adds `q`

@@ -99,11 +99,69 @@ fn an_empty_list_of_results_is_no_error_but_an_unexpected_reply_is() {
     assert!(error.message.contains("enable its JSON format"), "{error}");
 }
 
+/// Searches with a service that returns this text.
+fn search_with_text(text: String, limit: usize) -> Result<WebSearchOutput> {
+    answer_http(move |_| Ok(Response::new(200, text.clone())));
+    search("https://search.example/search", &WebSearchInput { limit, ..input("x") })
+}
+
+#[test]
+fn the_results_in_the_beginning_of_a_reply_over_the_limit_are_returned() {
+    let long_text = "x".repeat(2 << 20);
+    let result =
+        |n: u32| json!({"title": format!("{n}"), "url": format!("https://{n}.example/"), "content": long_text});
+    let reply = json!({"query": "x", "results": [result(1), result(2), result(3), result(4)]}).to_string();
+    let output = search_with_text(reply.clone(), 10).unwrap();
+    let urls: Vec<_> = output.results.iter().map(|result| result.url.as_str()).collect();
+    assert_eq!(urls, ["https://1.example/", "https://2.example/"]);
+    assert!(
+        output.notes[0].contains("more than 5242880 bytes: these are the results in its beginning"),
+        "{:?}",
+        output.notes
+    );
+    // Nothing is missing if the beginning has as many results as were asked for.
+    let output = search_with_text(reply, 2).unwrap();
+    assert_eq!((output.count, output.notes), (2, Vec::new()));
+}
+
+#[test]
+fn a_long_reply_is_read_only_as_far_as_it_is_needed() {
+    let long_text = "x".repeat(500 << 10);
+    let result =
+        |n: u32| json!({"title": format!("{n}"), "url": format!("https://{n}.example/"), "content": long_text});
+    let reply = json!([result(1), result(2), result(3)]).to_string().replace("]", "!");
+    // The beginning of 1 MiB has two results.
+    assert_eq!(search_with_text(reply.clone(), 2).unwrap().count, 2);
+    assert!(search_with_text(reply, 3).is_err());
+}
+
+#[test]
+fn a_reply_over_the_limit_without_results_in_its_beginning_says_what_happened() {
+    let long_text = "x".repeat(6 << 20);
+    let reply = json!({"info": [{}], "debug": long_text, "items": [{"title": "A", "url": "https://a.example/"}]});
+    let error = search_with_text(reply.to_string(), 10).unwrap_err();
+    assert_eq!(error.code, ErrorCode::ConfigError);
+    assert!(
+        error
+            .message
+            .contains("more than 5242880 bytes, and its beginning has no results"),
+        "{error}"
+    );
+    let error = search_with_text(format!("<html>{long_text}"), 10).unwrap_err();
+    assert!(error.message.contains("enable its JSON format"), "{error}");
+}
+
 #[test]
 fn an_error_status_of_the_service_is_an_error() {
     answer_http(|_| Ok(Response::new(429, "")));
     let error = search("https://s.example/", &input("x")).unwrap_err();
     assert_eq!((error.code, error.retryable), (ErrorCode::RateLimited, true));
+    answer_http(|_| Ok(Response::new(400, r#"{"error": "no such language"}"#)));
+    let error = search("https://s.example/", &input("x")).unwrap_err();
+    assert!(
+        error.message.contains(r#"status 400: {"error": "no such language"}"#),
+        "{error}"
+    );
 }
 
 #[test]
