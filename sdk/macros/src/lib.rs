@@ -24,17 +24,25 @@ use quote::quote;
 ///
 /// All options are optional:
 ///
-/// ```ignore
+/// ```
+/// # use art_sdk::prelude::*;
+/// #
+/// # #[args]
+/// # struct In {
+/// #     text: String,
+/// #     url: String,
+/// #     path: String,
+/// # }
+/// #
+/// /// Counts the words of a text.
 /// #[tool(
 ///     name = "word_count",                      // instead of the function's name
 ///     mode = "blocking",                        // or "functional" (default), "display"
-///     blocking = r#"{"riskLevel":"high"}"#,     // JSON text, checked at compile time, or an expression like json!({..})
-///     display = r#"{"displayMode":"modal"}"#,
-///     risk = "high",                            // or "low", "medium", "critical"; not with `blocking`, which has `riskLevel`
+///     risk = "high",                            // or "low", "medium", "critical"
 ///     example(
 ///         ask = "How many words are in \"to be\"?", // as a person would ask; may be repeated for the same input
 ///         input = r#"{"text":"to be"}"#,
-///         output = r#"{"words":2}"#,
+///         output = "2",
 ///     ),
 ///     limits(fuel = 2_000_000, memory = "16 MiB", timeout = "5s", output = "1 MiB"),
 ///     capabilities(
@@ -44,6 +52,28 @@ use quote::quote;
 ///         env("LANG"),
 ///     ),
 /// )]
+/// fn count(input: In) -> Result<usize> {
+///     Ok(input.text.split_whitespace().count())
+/// }
+/// ```
+///
+/// `blocking = ..` and `display = ..` configure a mode and imply it. They are JSON text, which is checked at compile time, or an
+/// expression. A tool with `blocking` has its risk there, in `riskLevel`:
+///
+/// ```
+/// # use art_sdk::prelude::*;
+/// #
+/// /// Empties the bin.
+/// #[tool(blocking = r#"{"riskLevel":"high"}"#)]
+/// fn empty_bin(_: NoArgs) -> Result<bool> {
+///     Ok(true)
+/// }
+///
+/// /// Draws a chart.
+/// #[tool(display = json!({"displayMode": "modal"}))]
+/// fn chart(_: NoArgs) -> Result<Vec<u8>> {
+///     Ok(vec![1, 2])
+/// }
 /// ```
 #[proc_macro_attribute]
 pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
