@@ -376,6 +376,20 @@ impl Response {
 
     /// Deserializes the body from JSON.
     ///
+    /// ```
+    /// use art_sdk::{http::Response, prelude::*};
+    ///
+    /// // A server may add fields at any time.
+    /// #[args(ignore_unknown)]
+    /// struct Rate {
+    ///     code: String,
+    /// }
+    ///
+    /// let response = Response::new(200, r#"{"code": "EUR", "source": "bank"}"#);
+    /// let rate: Rate = response.json().unwrap();
+    /// assert_eq!(rate.code, "EUR");
+    /// ```
+    ///
     /// # Errors
     ///
     /// Fails if the body is not JSON, or not a valid `T`.
