@@ -204,14 +204,15 @@ fn attribute(document: &Html, selector: &str, name: &str) -> Option<String> {
 
 /// Writes JSON into the output: as a value if it is valid and not too long, and as text otherwise.
 fn write_json(input: &HttpFetchInput, text: &str, output: &mut HttpFetchOutput) {
+    // JSON that is too long is not parsed: as a value, it may need more memory than a call has.
+    if text.len() > MAX_JSON_BYTES {
+        output
+            .notes
+            .push(format!("the JSON has {} bytes and is returned as text", text.len()));
+        return write_text(input, text, output);
+    }
     match art_sdk::json::parse(text) {
-        Ok(value) if text.len() <= MAX_JSON_BYTES => output.json = Some(value),
-        Ok(_) => {
-            output
-                .notes
-                .push(format!("the JSON has {} bytes and is returned as text", text.len()));
-            write_text(input, text, output);
-        }
+        Ok(value) => output.json = Some(value),
         Err(error) => {
             output.notes.push(format!(
                 "the content is no valid JSON ({error}) and is returned as text"

@@ -84,6 +84,9 @@ fn a_json_body_is_returned_as_a_value_unless_it_is_invalid_or_too_long() {
     // Longer than `MAX_JSON_BYTES`, which is 256 KiB.
     let long = format!("[\"{}\"]", "x".repeat(300 << 10));
     assert_eq!(fetch(json_response(&long), json!({}))["truncated"], true);
+    // Such a text is not parsed.
+    let broken = fetch(json_response(&format!("{long}]")), json!({}));
+    assert_eq!(broken["notes"][0], "the JSON has 307205 bytes and is returned as text");
 }
 
 #[test]
