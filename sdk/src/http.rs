@@ -111,9 +111,9 @@ impl Request {
     /// use art_sdk::http::Request;
     ///
     /// let request = Request::new("GET", "https://api.example.com/rows?sort=name#top")
-    ///     .query("city", "S\u{e3}o Paulo & more")
+    ///     .query("city", "K\u{f6}ln & more")
     ///     .query("limit", 10);
-    /// let address = "https://api.example.com/rows?sort=name&city=S%C3%A3o%20Paulo%20%26%20more&limit=10#top";
+    /// let address = "https://api.example.com/rows?sort=name&city=K%C3%B6ln%20%26%20more&limit=10#top";
     /// assert_eq!(request.url(), address);
     /// ```
     #[must_use]
