@@ -15,7 +15,7 @@ const MAX_JSON_BYTES: usize = 256 << 10;
 const MAX_TEXT_CHARS: usize = 200_000;
 /// Maximum number of tags of a page that are read. Each costs about 10,000 fuel and 300 bytes of memory, so that more of them could
 /// exceed the limits of the call.
-const MAX_TAGS: usize = 100_000;
+const MAX_TAGS: usize = 60_000;
 /// Maximum length of the value of an attribute that is returned, in characters.
 const MAX_ATTRIBUTE_CHARS: usize = 1000;
 
