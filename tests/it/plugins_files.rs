@@ -223,6 +223,23 @@ fn file_write_writes_what_a_person_has_seen_and_approved() {
 }
 
 #[test]
+fn file_write_into_a_missing_folder_fails_before_a_person_is_asked() {
+    let scene = Scene::new("file_write");
+    let folder = scene.path("");
+    let granted = scene
+        .home
+        .art(&["grant", "add", "file_write", "--write", folder.to_str().unwrap()]);
+    assert_eq!(granted.code(), 0, "{granted}");
+    let refused = scene.call("missing/new.txt", json!({"text": "hello\n"}));
+    assert_eq!(refused.code(), 5, "{refused}");
+    assert!(
+        refused.stdout().contains("there is no directory") && refused.stdout().contains("missing"),
+        "{refused}"
+    );
+    assert_eq!(scene.home.art(&["--json", "approve", "list"]).json(), json!([]));
+}
+
+#[test]
 fn file_edit_changes_nothing_if_the_person_says_no() {
     let scene = Scene::new("file_edit");
     let preview = call_until_preview(&scene, "a.txt", json!({"old_text": "milk", "new_text": "tea"}));

@@ -58,8 +58,14 @@ fn write_denial(mount: &Mount) -> Option<Denial> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => creation_error(&place)?,
         Err(_) => return None,
     };
-    let reason = denial_reason(&error, metadata.as_ref())?;
-    Some(Denial::by_system(&mount.written_path(), Access::ReadWrite, &reason))
+    let path = mount.written_path();
+    let reason = match (error.kind(), Path::new(&path).parent()) {
+        (io::ErrorKind::NotFound, Some(directory)) => {
+            format!("there is no directory `{}`; create it first", directory.display())
+        }
+        _ => denial_reason(&error, metadata.as_ref())?,
+    };
+    Some(Denial::by_system(&path, Access::ReadWrite, &reason))
 }
 
 /// Opens a file for writing, and closes it again.
@@ -75,11 +81,13 @@ fn try_to_open(place: &HostPlace) -> io::Result<()> {
     place.dir.open_with(&place.path, &options).map(drop)
 }
 
-/// Returns why no file can be created at a place, and the metadata of its directory. `None` if that is possible, or if the
-/// directory does not exist.
+/// Returns why no file can be created at a place, and the metadata of its directory if that exists. `None` if a file can be created.
 fn creation_error(place: &HostPlace) -> Option<(io::Error, Option<Metadata>)> {
     let parent = place.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let directory = place.dir.open_dir(parent.unwrap_or(Path::new("."))).ok()?;
+    let directory = match place.dir.open_dir(parent.unwrap_or(Path::new("."))) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Some((error, None)),
+        opened => opened.ok()?,
+    };
     let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
     let error = accessat(&directory, ".", access, AtFlags::EACCESS).err()?;
     Some((error.into(), directory.dir_metadata().ok()))
