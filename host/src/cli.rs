@@ -281,6 +281,7 @@ Only the `art.toml` of the home is read, never one of the current folder. Its ke
   [tools]
   max_parallel = 8               tool calls that run at the same time, 1 to 1024; default: 2 per processor, at least 4
   max_queue = 128                tool calls that may wait for a slot, 0 to 65536; further calls are refused as busy
+  cancel_grace_ms = 250          time that a cancelled call has to return what it has, if its tool looks for that, 0 to 1000
   fuel = 2000000000              limit of a call if its tool requests none; also: timeout_ms = 30000,
                                  memory_bytes = 67108864, output_bytes = 1048576
   max_fuel = 2000000000          highest limit that a tool may request; default: `fuel`; also: max_timeout_ms,

@@ -109,8 +109,8 @@ async fn assert_cancelled(attack: &str) {
     assert!(outcome.usage.wall_us > 0, "{:?}", outcome.usage);
 }
 
-/// The host may stop a cancelled call before the tool asks again, and does so often on a busy machine. The test makes calls until
-/// one asks in time, and fails only if none of a thousand does.
+/// A cancelled call of a tool that asks for this still has some time, which can be over before the tool runs again on a very busy
+/// machine. The test makes calls until one asks in time, and fails only if none of a thousand does.
 #[tokio::test]
 async fn a_tool_can_ask_whether_its_call_was_cancelled() {
     let hostile = guest(components::HOSTILE);

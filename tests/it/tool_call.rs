@@ -292,6 +292,62 @@ fn an_interrupt_cancels_a_direct_call() {
 }
 
 #[test]
+#[test]
+fn a_call_that_looks_for_its_cancellation_returns_what_it_has() {
+    let home = Home::empty();
+    home.add("asks", components::ASKS);
+    home.file(
+        "art.toml",
+        "[tools]\ncancel_grace_ms = 1000\n[tools.asks]\nfuel = 50000000000\ntimeout_ms = 120000\n",
+    );
+    let mut command = home.command(&["tool", "call", "asks", r#"{"questions":["until_cancelled"],"n":1}"#]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    // The second entry of the journal is the intent of the call.
+    let has_intent = || newest_run(&home)["lastSequence"] == 2;
+    let mut waits = (0..1_000).map(|_| std::thread::sleep(Duration::from_millis(20)));
+    assert!(waits.any(|()| has_intent()), "the intent of the call is not recorded");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let ended = CommandOutput(child.wait_with_output().unwrap());
+    let asked: u64 = ended.json()[0].as_str().unwrap().parse().unwrap();
+    assert!(asked > 0, "{ended}");
+}
+
+#[test]
+fn a_call_of_a_tool_whose_file_was_refused_says_why() {
+    let home = Home::empty();
+    fs::write(home.plugins().join("broken.wasm"), "no component").unwrap();
+    for args in [&["tool", "call", "broken", "{}"][..], &["tool", "show", "broken"]] {
+        let refused = home.art(args);
+        assert_eq!(refused.code(), 2, "{refused}");
+        let stderr = refused.stderr();
+        assert!(
+            stderr.contains("there is no tool `broken`: its file was refused: broken.wasm: "),
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn a_tool_is_shown_with_its_mode_its_risk_its_requests_and_its_licence() {
+    let home = Home::empty();
+    let (_, component) = components::PLUGINS
+        .iter()
+        .find(|(name, _)| *name == "file_write")
+        .unwrap();
+    home.add("file_write", component);
+    let shown = home.art(&["tool", "show", "file_write"]);
+    for line in [
+        "mode: blocking (it asks a person)",
+        "risk: medium",
+        "asks to: read and write",
+        concat!("version: ", env!("CARGO_PKG_VERSION")),
+        concat!("license: ", env!("CARGO_PKG_LICENSE")),
+    ] {
+        assert!(shown.stdout().contains(line), "{line}: {shown}");
+    }
+}
+
 fn an_output_is_valid_json_without_invisible_characters_at_a_terminal_and_in_a_pipe() {
     let home = Home::empty();
     home.add("echo", components::ECHO);

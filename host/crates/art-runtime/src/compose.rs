@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use art_core::error::ModelError;
 use art_core::id;
@@ -309,6 +310,7 @@ pub fn open_sandbox(config: &Config) -> Result<Sandbox, RuntimeError> {
         writes: config.writes(),
         protected: ProtectedPaths::new(config, None).into_places(),
         limits: config.tools.value.limits.clone(),
+        cancel_grace: Duration::from_millis(config.tools.value.bounds.cancel_grace_ms),
         secrets: Some(Arc::new(SecretStore::open(config, std::env::vars_os())?)),
     })?)
 }

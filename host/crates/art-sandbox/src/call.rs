@@ -28,7 +28,7 @@ use crate::capability::http::{Http, Network};
 use crate::convert;
 use crate::crossing::{CrossingHook, TooManyHostCalls};
 use crate::error::{Retention, is_transient};
-use crate::guard::{Guard, StopReason};
+use crate::guard::{Grace, Guard, StopReason};
 use crate::host_memory::{HostMemoryExhausted, MAX_HOST_MEMORY_BYTES};
 use crate::meter::MAX_INTERVAL_FUEL;
 use crate::outside::Outside;
@@ -123,6 +123,12 @@ impl Invocation {
     /// Sends the progress reports of the guest to `progress`.
     pub(crate) fn with_progress(mut self: Box<Self>, progress: NewestProgress) -> Box<Self> {
         self.store.data_mut().progress = progress;
+        self
+    }
+
+    /// Lets the call go on for a time after its cancellation.
+    pub(crate) fn with_grace(mut self: Box<Self>, grace: Grace) -> Box<Self> {
+        self.guard.set_grace(grace);
         self
     }
 

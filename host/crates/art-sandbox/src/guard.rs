@@ -24,11 +24,21 @@ pub(crate) enum StopReason {
     Cancelled,
 }
 
+/// The time that a call still has after its caller has cancelled it.
+#[derive(Clone, Debug)]
+pub(crate) struct Grace {
+    pub(crate) time: Duration,
+    /// Cancelled only by the caller. If the caller has gone, nobody waits for a result, and the call has no more time.
+    pub(crate) by_caller: CancellationToken,
+}
+
 /// The deadline, the cancellation token and the time slice of a call.
 #[derive(Debug)]
 pub(crate) struct Guard {
     deadline: Instant,
     cancel: CancellationToken,
+    /// Time that the call still has after its caller has cancelled it, so that a guest that asks for that can return what it has.
+    grace: Option<Grace>,
     /// Also stores when the call started.
     time_slice: TimeSlice,
 }
@@ -38,8 +48,20 @@ impl Guard {
         Self {
             deadline: time_slice.call_start() + Duration::from_millis(limits.timeout_ms),
             cancel,
+            grace: None,
             time_slice,
         }
+    }
+
+    /// Gives the call time after its cancellation. By default it has none.
+    pub(crate) fn set_grace(&mut self, grace: Grace) {
+        self.grace = Some(grace);
+    }
+
+    /// Returns the time that the call still has if it is cancelled now.
+    fn remaining_time(&self) -> Duration {
+        let grace = self.grace.as_ref().filter(|grace| grace.by_caller.is_cancelled());
+        grace.map_or(Duration::ZERO, |grace| grace.time)
     }
 
     /// Returns the time since the call started.
@@ -58,13 +80,12 @@ impl Guard {
         }
     }
 
-    fn stop_reason(&self, now: Instant) -> Option<StopReason> {
-        if self.cancel.is_cancelled() {
-            Some(StopReason::Cancelled)
-        } else if now >= self.deadline {
-            Some(StopReason::Timeout)
-        } else {
-            None
+    /// Returns why the call has to be stopped now, if it has to. `grace_end` is when a cancelled call has to end.
+    fn stop_reason(&self, now: Instant, grace_end: Option<Instant>) -> Option<StopReason> {
+        match grace_end {
+            Some(grace_end) if now >= grace_end => Some(StopReason::Cancelled),
+            _ if now >= self.deadline => Some(StopReason::Timeout),
+            _ => None,
         }
     }
 }
@@ -79,10 +100,12 @@ pub(crate) struct GuardedCall<'a, F> {
     cpu_time: Option<Duration>,
 }
 
-/// Wakes the guard at the deadline and on cancellation.
+/// Wakes the guard at the deadline, on cancellation, and at the end of the time that a cancelled call still has.
 struct Wakers {
     timer: Pin<Box<tokio::time::Sleep>>,
     cancelled: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// When the cancelled call has to end; `None` while it is not cancelled.
+    grace_end: Option<Instant>,
 }
 
 impl Wakers {
@@ -90,13 +113,19 @@ impl Wakers {
         Self {
             timer: Box::pin(tokio::time::sleep_until(guard.deadline.into())),
             cancelled: Box::pin(guard.cancel.clone().cancelled_owned()),
+            grace_end: None,
         }
     }
 
-    /// Returns whether the deadline has passed or the call was cancelled. If neither has happened yet, the guard is going to be
-    /// woken by the first of the two.
-    fn any_ready(&mut self, cx: &mut Context<'_>) -> bool {
-        self.timer.as_mut().poll(cx).is_ready() | self.cancelled.as_mut().poll(cx).is_ready()
+    /// Returns whether the time of the call is over. If it is not, the guard is going to be woken when it is, or when the call is
+    /// cancelled.
+    fn is_over(&mut self, guard: &Guard, cx: &mut Context<'_>) -> bool {
+        if self.grace_end.is_none() && self.cancelled.as_mut().poll(cx).is_ready() {
+            let grace_end = Instant::now() + guard.remaining_time();
+            self.grace_end = Some(grace_end);
+            self.timer.as_mut().reset(grace_end.min(guard.deadline).into());
+        }
+        self.timer.as_mut().poll(cx).is_ready()
     }
 }
 
@@ -113,12 +142,14 @@ impl<F: Future> Future for GuardedCall<'_, F> {
             return Poll::Ready((Ok(output), cpu_time));
         }
         let guard = self.guard;
-        let woken = self.wakers.get_or_insert_with(|| Wakers::new(guard)).any_ready(cx);
-        match guard.stop_reason(Instant::now()) {
-            Some(reason) => Poll::Ready((Err(reason), cpu_time)),
-            // The timer woke the guard: it rounds to milliseconds and may fire a little before the deadline.
-            None if woken => Poll::Ready((Err(StopReason::Timeout), cpu_time)),
-            None => Poll::Pending,
+        let wakers = self.wakers.get_or_insert_with(|| Wakers::new(guard));
+        let is_over = wakers.is_over(guard, cx);
+        match (guard.stop_reason(Instant::now(), wakers.grace_end), wakers.grace_end) {
+            (Some(reason), _) => Poll::Ready((Err(reason), cpu_time)),
+            // The timer woke the guard: it rounds to milliseconds and may fire a little too early.
+            (None, Some(_)) if is_over => Poll::Ready((Err(StopReason::Cancelled), cpu_time)),
+            (None, None) if is_over => Poll::Ready((Err(StopReason::Timeout), cpu_time)),
+            (None, _) => Poll::Pending,
         }
     }
 }
@@ -210,6 +241,35 @@ mod tests {
         });
         let (result, _) = guard.run(guest).now_or_never().unwrap();
         assert_eq!((result, polls), (Err(StopReason::Cancelled), 0));
+    }
+
+    /// Cancels a guest that waits and would wait a number of times more, and polls its guard again. Returns the result, if there is
+    /// one then.
+    fn poll_after_cancellation(grace: Duration, pauses_left: u32) -> Option<Result<(), StopReason>> {
+        let (mut guard, mut polls) = (guard(), 0);
+        let by_caller = guard.cancel.clone();
+        guard.set_grace(Grace { time: grace, by_caller });
+        let guest = pin!(TestGuest {
+            pauses_left,
+            computes: false,
+            polls: &mut polls,
+        });
+        let mut guarded = guard.run(guest);
+        let mut cx = Context::from_waker(Waker::noop());
+        assert!(guarded.poll_unpin(&mut cx).is_pending());
+        guard.cancel.cancel();
+        match guarded.poll_unpin(&mut cx) {
+            Poll::Ready((result, _)) => Some(result),
+            Poll::Pending => None,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_guest_has_only_the_time_that_it_is_given() {
+        let (none, minute) = (Duration::ZERO, Duration::from_secs(60));
+        assert_eq!(poll_after_cancellation(none, 5), Some(Err(StopReason::Cancelled)));
+        assert_eq!(poll_after_cancellation(minute, 5), None);
+        assert_eq!(poll_after_cancellation(minute, 1), Some(Ok(())));
     }
 
     #[tokio::test]

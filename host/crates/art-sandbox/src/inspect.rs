@@ -29,6 +29,8 @@ pub(crate) const RANDOM_PREFIX: &str = "wasi:random/";
 pub(crate) const FILESYSTEM_PREFIX: &str = "wasi:filesystem/";
 /// Prefix of the interfaces with the sockets, which are never granted.
 pub(crate) const SOCKETS_PREFIX: &str = "wasi:sockets/";
+/// Prefix of the interface of the host itself, of `wit/tool.wit`.
+pub(crate) const HOST_INTERFACE: &str = "art:tool/host";
 /// Prefix of the interface with the types of HTTP requests and responses.
 const HTTP_TYPES_PREFIX: &str = "wasi:http/types@0.2";
 /// Prefix of the interface that sends HTTP requests.
@@ -37,7 +39,7 @@ const HTTP_SENDER_PREFIX: &str = "wasi:http/outgoing-handler@0.2";
 /// Prefixes of the interfaces that a component may import. Those that are not granted are linked to [stubs](crate::stubs),
 /// because standard libraries import them even if the tool does not use them.
 const PROVIDED_PREFIXES: [&str; 10] = [
-    "art:tool/host",
+    HOST_INTERFACE,
     "art:tool/types",
     "wasi:io/",
     "wasi:cli/",
@@ -193,7 +195,7 @@ fn interface_version<'a>(name: &'a str, interface: &str) -> Option<&'a str> {
 
 /// Refuses a component that is not a tool, or whose version of the contract is not supported.
 fn check_contract(exported_version: Option<&str>, imports: &[String]) -> Result<(), LoadError> {
-    let imported_version = imports.iter().find_map(|name| interface_version(name, "art:tool/host"));
+    let imported_version = imports.iter().find_map(|name| interface_version(name, HOST_INTERFACE));
     let Some(exported_version) = exported_version else {
         return Err(LoadError::NotATool {
             expected: "art:tool/tool@0.1.0",

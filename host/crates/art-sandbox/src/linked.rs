@@ -8,10 +8,12 @@ use std::sync::OnceLock;
 
 use art_core::capability::{CallGrants, LinkSet};
 use wasmtime::component::Component;
+use wasmtime::component::types::ComponentItem;
 
 use crate::bindings::ToolPluginPre;
 use crate::engine::WorkerEngine;
 use crate::error::LoadError;
+use crate::inspect::HOST_INTERFACE;
 use crate::state::CallState;
 use crate::stubs::link_stubs;
 
@@ -58,6 +60,7 @@ pub(crate) struct LinkedComponent {
     /// The component in the engine of the worker for which it was first linked.
     component: Component,
     by_worker: Vec<WorkerLinks>,
+    asks_whether_cancelled: bool,
 }
 
 /// The component in the engine of one worker, as far as it was loaded and linked there.
@@ -88,7 +91,16 @@ impl LinkedComponent {
                 *cell = OnceLock::from(Some(instance_pre));
             }
         }
-        Ok(Self { component, by_worker })
+        Ok(Self {
+            asks_whether_cancelled: imports_cancelled(&component, &worker_engine.engine),
+            component,
+            by_worker,
+        })
+    }
+
+    /// Returns whether the component can ask whether its call is cancelled.
+    pub(crate) const fn asks_whether_cancelled(&self) -> bool {
+        self.asks_whether_cancelled
     }
 
     /// Returns the component that is linked for a worker with the interfaces of `set`. Links it first if necessary, and
@@ -112,6 +124,16 @@ impl LinkedComponent {
     fn load_for(&self, worker_engine: &WorkerEngine) -> wasmtime::Result<Component> {
         CompiledCode::InMemory(self.component.serialize()?).load(worker_engine)
     }
+}
+
+/// Returns whether a component imports the function `cancelled` of the host.
+fn imports_cancelled(component: &Component, engine: &wasmtime::Engine) -> bool {
+    component.component_type().imports(engine).any(|(name, item)| {
+        let ComponentItem::ComponentInstance(interface) = item.ty else {
+            return false;
+        };
+        name.starts_with(HOST_INTERFACE) && interface.exports(engine).any(|(function, _)| function == "cancelled")
+    })
 }
 
 fn ok_or_log<T>(result: wasmtime::Result<T>) -> Option<T> {

@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use art_core::capability::{Authority, BaseDirs, CallGrants, Capability, Denial, ToolPolicy};
 use art_core::error::in_one_line;
@@ -29,6 +30,7 @@ use crate::capability::fs::{FileTree, ProtectedPlaces, StagingArea, WriteNotes};
 use crate::capability::http::Network;
 use crate::convert;
 use crate::error::LoadError;
+use crate::guard::Grace;
 use crate::host_memory::HostMemory;
 use crate::inspect::Inspection;
 use crate::program::{ComponentSource, LoadedProgram, Program};
@@ -314,10 +316,11 @@ impl Plugin {
             Ok(program) => program,
             Err(ending) => return ended_without_usage(*ending),
         };
-        let call_job = match recorded {
+        let mut call_job = match recorded {
             Some(recorded) => self.replay_job(call, recorded),
             None => self.call_job(call),
         };
+        call_job.grace.time = self.sandbox.cancel_grace(&program.component);
         let link_set = call_job.given.links;
         let instance_pre_for = |worker: usize| self.sandbox.instance_pre(&program.component, worker, link_set);
         if let Some(instance_pre) = self.sandbox.current_worker().and_then(instance_pre_for) {
@@ -350,6 +353,7 @@ struct CallJob {
     given: GivenByOperator,
     grants: Arc<CallGrants>,
     progress: NewestProgress,
+    grace: Grace,
     arguments: Box<ExecuteArguments>,
     /// The record, if the call is a replay.
     recorded: Option<Intake>,
@@ -376,6 +380,10 @@ impl Plugin {
                 env: grants.env.clone(),
             },
             progress: call.progress().clone(),
+            grace: Grace {
+                time: Duration::ZERO,
+                by_caller: call.cancel().clone(),
+            },
             arguments: Box::new(ExecuteArguments {
                 input: call.input_json().to_owned(),
                 context: convert::context(call.context()),
@@ -448,6 +456,7 @@ impl CallJob {
         let mut invocation = Invocation::new(instance_pre, &self.limits, self.grants, cancel)?
             .with_given(self.given)
             .with_progress(self.progress)
+            .with_grace(self.grace)
             .with_network(self.network)
             .with_staging(self.staging)
             .with_secrets(self.secrets);

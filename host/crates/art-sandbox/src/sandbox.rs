@@ -54,6 +54,8 @@ pub struct SandboxConfig {
     /// The limits that the operator allows. Default: at most [`EXECUTE`](art_core::limits::Limits::EXECUTE) for every
     /// tool.
     pub limits: LimitPolicy,
+    /// Time that a cancelled call still has if its component asks whether it is cancelled. Default: 250 ms.
+    pub cancel_grace: Duration,
     /// The secrets that are added to requests and redacted from everything else. Default: none.
     pub secrets: Option<Arc<dyn SecretSource>>,
 }
@@ -71,6 +73,7 @@ impl Default for SandboxConfig {
             writes: None,
             protected: Vec::new(),
             limits: LimitPolicy::default(),
+            cancel_grace: Duration::from_millis(250),
             secrets: None,
         }
     }
@@ -98,6 +101,7 @@ struct Inner {
     /// Where is noted in which directories calls write.
     write_notes: Option<Arc<WriteNotes>>,
     protected: Arc<ProtectedPlaces>,
+    cancel_grace: Duration,
     secrets: Option<Arc<dyn SecretSource>>,
     /// The programs of the offered tools, by the digests of their components.
     programs: Mutex<HashMap<blake3::Hash, Weak<Program>>>,
@@ -137,6 +141,7 @@ impl Sandbox {
                 staging: OnceLock::new(),
                 write_notes: config.writes.clone().map(|path| Arc::new(WriteNotes::new(path))),
                 protected: Arc::new(ProtectedPlaces::new(config.protected.clone())),
+                cancel_grace: config.cancel_grace,
                 secrets: config.secrets.clone(),
                 programs: Mutex::default(),
                 resident: ResidentPrograms::default(),
@@ -251,6 +256,15 @@ impl Sandbox {
 
     pub(crate) fn worker_threads(&self) -> &Workers {
         &self.inner.workers
+    }
+
+    /// Returns the time that a cancelled call of this component still has: none if it does not ask whether it is cancelled.
+    pub(crate) fn cancel_grace(&self, component: &LinkedComponent) -> Duration {
+        if component.asks_whether_cancelled() {
+            self.inner.cancel_grace
+        } else {
+            Duration::ZERO
+        }
     }
 
     pub(crate) fn network(&self) -> &Arc<Network> {

@@ -232,6 +232,7 @@ fn the_bounds_on_the_number_of_tool_calls_are_read_from_the_file() {
     let smallest = ToolBounds {
         max_parallel: 1,
         max_queue: 0,
+        ..ToolBounds::default()
     };
     assert_eq!((tools.value.bounds, tools.origin), (smallest, Origin::File));
     let largest = load("[tools]\nmax_parallel = 1024\nmax_queue = 65536")
@@ -245,6 +246,8 @@ fn the_bounds_on_the_number_of_tool_calls_are_read_from_the_file() {
         (only_one_set.max_parallel, only_one_set.max_queue),
         (ToolBounds::default().max_parallel, 7)
     );
+    let grace = load("[tools]\ncancel_grace_ms = 1000").unwrap().tools.value.bounds;
+    assert_eq!(grace.cancel_grace_ms, 1_000);
     assert_eq!(load("").unwrap().tools.origin, Origin::Default);
 }
 
@@ -258,6 +261,10 @@ fn a_bound_on_the_number_of_tool_calls_that_is_out_of_range_is_refused() {
         (
             "max_parallel = 1025",
             "`tools.max_parallel` is `1025`; it must be from 1 to 1024",
+        ),
+        (
+            "cancel_grace_ms = 1001",
+            "`tools.cancel_grace_ms` is `1001`; it must be from 0 to 1000",
         ),
         (
             "max_queue = 65537",

@@ -20,13 +20,16 @@ pub struct ToolSettings {
     pub limits: LimitPolicy,
 }
 
-/// Limits on the number of tool calls over all runs of the host.
+/// Limits of all tool calls together, over all runs of the host, and the time that cancelled calls still have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolBounds {
     /// Maximum number of running calls, from 1 to [`MAX_PARALLEL`](Self::MAX_PARALLEL).
     pub max_parallel: usize,
     /// Maximum number of waiting calls, up to [`MAX_QUEUE`](Self::MAX_QUEUE). Further calls are refused.
     pub max_queue: usize,
+    /// Time that a cancelled call still has if its component asks whether it is cancelled, in milliseconds, up to
+    /// [`MAX_CANCEL_GRACE_MS`](Self::MAX_CANCEL_GRACE_MS).
+    pub cancel_grace_ms: u64,
 }
 
 impl ToolBounds {
@@ -34,6 +37,8 @@ impl ToolBounds {
     pub const MAX_PARALLEL: usize = 1_024;
     /// Maximum of `max_queue`. More calls would wait too long to be useful.
     pub const MAX_QUEUE: usize = 65_536;
+    /// Maximum of `cancel_grace_ms`. The host drops a cancelled call that does not end soon after it.
+    pub const MAX_CANCEL_GRACE_MS: u64 = 1_000;
 }
 
 impl Default for ToolBounds {
@@ -47,6 +52,7 @@ impl Default for ToolBounds {
         Self {
             max_parallel,
             max_queue,
+            cancel_grace_ms: 250,
         }
     }
 }
@@ -57,6 +63,7 @@ impl ToolSettings {
         let ToolBounds {
             max_parallel,
             max_queue,
+            cancel_grace_ms,
         } = self.bounds;
         check_range(
             "tools.max_parallel",
@@ -65,6 +72,12 @@ impl ToolSettings {
             ToolBounds::MAX_PARALLEL as u64,
         )?;
         check_range("tools.max_queue", max_queue as u64, 0, ToolBounds::MAX_QUEUE as u64)?;
+        check_range(
+            "tools.cancel_grace_ms",
+            cancel_grace_ms,
+            0,
+            ToolBounds::MAX_CANCEL_GRACE_MS,
+        )?;
         check_limits("tools.", self.limits.defaults)?;
         check_limits("tools.max_", self.limits.ceilings)?;
         for (name, limits) in &self.limits.tools {
@@ -97,6 +110,7 @@ impl ToolSettings {
         match key {
             "max_parallel" => self.bounds.max_parallel = map.next_value()?,
             "max_queue" => self.bounds.max_queue = map.next_value()?,
+            "cancel_grace_ms" => self.bounds.cancel_grace_ms = map.next_value()?,
             _ => {
                 let (limits, key) = match key.strip_prefix("max_") {
                     Some(key) => (&mut self.limits.ceilings, key),
@@ -192,6 +206,7 @@ impl Serialize for ToolSettings {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("max_parallel", &self.bounds.max_parallel)?;
         map.serialize_entry("max_queue", &self.bounds.max_queue)?;
+        map.serialize_entry("cancel_grace_ms", &self.bounds.cancel_grace_ms)?;
         for limit in &SettableLimit::ALL {
             map.serialize_entry(limit.setting, &self.limits.default_of(limit))?;
         }

@@ -167,6 +167,7 @@ async fn a_call_beyond_the_configured_number_of_parallel_calls_is_refused_as_bus
     runtime.toolbox.bounds = ToolBounds {
         max_parallel: 1,
         max_queue: 0,
+        ..ToolBounds::default()
     };
     runtime.tools = Arc::new(runtime.toolbox.system());
     // While this tool yields, `two` is called and finds all places taken.
