@@ -98,8 +98,22 @@ async fn the_old_version_answers_while_a_new_one_is_copied_slowly() {
 }
 
 #[tokio::test]
-async fn another_tool_under_the_same_file_name_is_not_called_before_it_is_approved() {
+async fn a_tool_without_grants_is_replaced_by_another_one_at_once() {
     let watched = WatchedRuntime::new().await;
+    fs::copy(components::COUNTER, watched.component_file()).unwrap();
+    assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Loaded));
+    assert_eq!(watched.call("counter", json!({})).await.ending.as_str(), "success");
+    assert_eq!(
+        watched.call("echo", json!({"text": "hello"})).await.ending.as_str(),
+        "not_found"
+    );
+}
+
+#[tokio::test]
+async fn another_tool_under_the_name_of_one_with_grants_is_not_called_before_it_is_approved() {
+    let watched = WatchedRuntime::new().await;
+    watched.home.store_grants("tool", "[limits]\ntimeout_ms = 5000\n");
+    assert_eq!(watched.next_reload(), ("tool".to_owned(), Reload::Loaded));
     fs::copy(components::COUNTER, watched.component_file()).unwrap();
     assert_eq!(
         watched.next_reload(),

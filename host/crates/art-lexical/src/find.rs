@@ -40,12 +40,12 @@ pub(crate) struct Call {
 }
 
 /// Why there is no call for a part of a question.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Refusal {
     /// The question can be split in too many ways.
     TooManyParts,
-    /// Patterns for different calls are equally near.
-    Ambiguous,
+    /// Patterns for different calls are equally near: those of these tools.
+    Ambiguous(Vec<String>),
     /// No pattern accounts for everything in the text.
     NotUnderstood,
 }
@@ -82,7 +82,10 @@ impl Finder<'_> {
         match calls.as_slice() {
             [] => Err(Refusal::NotUnderstood),
             [(_, first), others @ ..] if others.iter().all(|(_, other)| first == other) => Ok(first.clone()),
-            _ => Err(Refusal::Ambiguous),
+            _ => {
+                let tools = calls.iter().map(|(_, call)| call.tool.clone());
+                Err(Refusal::Ambiguous(tools.unique().collect()))
+            }
         }
     }
 
@@ -91,7 +94,11 @@ impl Finder<'_> {
         let part = truncate(&text.split_whitespace().join(" "), 200);
         let reason = match refusal {
             Refusal::TooManyParts => "the question has too many parts; ask for less at a time".to_owned(),
-            Refusal::Ambiguous => "it can be read in two ways".to_owned(),
+            Refusal::Ambiguous(tools) if tools.len() > 1 => {
+                let names = tools.iter().map(|tool| format!("`{tool}`")).join(" and ");
+                format!("{names} fit it equally well")
+            }
+            Refusal::Ambiguous(_) => "it can be read in two ways".to_owned(),
             Refusal::NotUnderstood => self.reason_of_nearest(text),
         };
         let nearest = self.catalog.nearest_questions(text, 3);

@@ -1,8 +1,8 @@
 //! Replaces tools while the host runs, when files of the plugins folder or the grants of the operator change.
 //!
 //! A file is loaded once it has stopped changing. Calls in progress keep the version that they began with. If a new version
-//! cannot be loaded, the earlier one stays. The grants of a new version are *withheld* if they were made for another version, or
-//! if the new version has another *contract* (its schema, its imports, and the capabilities and limits that it requests) than the
+//! cannot be loaded, the earlier one stays. The grants of a new version, if it has any, are *withheld* if they were made for another
+//! version, or if the new version has another *contract* (its schema, its imports, and the capabilities and limits that it requests) than the
 //! earlier one. Then the tool is offered, but every call is denied until the operator approves the new version.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -193,7 +193,8 @@ impl Reloader {
 
     /// Gives a new version of a component its grants. Unless the operator has approved this version, they are withheld if the
     /// earlier version has another contract, if the grants of the earlier version are withheld, or if the grants were made for
-    /// another version. [`Plugin::with_policy`] checks the last of these.
+    /// another version. [`Plugin::with_policy`] checks the last of these. Where neither version has grants, there is nothing to
+    /// withhold.
     fn apply_grants(&self, plugin: Plugin, earlier: Option<&Plugin>) -> Result<Plugin, String> {
         let quarantine_check = self.grants.check_quarantine(&plugin.digest());
         let policy = quarantine_check.and_then(|()| self.grants.read(&plugin));
@@ -203,8 +204,9 @@ impl Reloader {
         let has_other_contract = earlier
             .is_some_and(|earlier| !ApprovedComponent::of(earlier).has_same_contract(&ApprovedComponent::of(&plugin)));
         let was_withheld = earlier.is_some_and(has_withheld_grants);
+        let has_grants = !policy.is_empty() || earlier.is_some_and(|earlier| !earlier.authority().policy().is_empty());
         let base_dirs = self.grants.base_dirs().clone();
-        if (has_other_contract || was_withheld) && !is_approved {
+        if (has_grants && has_other_contract || was_withheld) && !is_approved {
             return Ok(plugin.with_withheld_policy(policy, base_dirs));
         }
         let plugin = plugin.with_policy(policy, base_dirs);

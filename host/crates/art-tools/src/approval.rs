@@ -7,7 +7,7 @@ mod standing;
 use art_core::Timestamp;
 use art_core::hitl::InputType;
 use art_core::suspension::{ExpiryAction, SuspendedCall, SuspensionCause};
-use art_core::tool::{RiskLevel, ToolSchema};
+use art_core::tool::{ExecutionMode, RiskLevel, ToolSchema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -34,7 +34,8 @@ pub use standing::{AllowedValue, MAX_STANDING_BYTES, StandingApproval, StandingE
 /// ```
 ///
 /// The first rule that matches decides. A call that no rule matches waits for a person if its tool declares a risk of at least
-/// [`ask_from`](Self::ask_from), whatever the execution mode of the tool is, and runs otherwise.
+/// [`ask_from`](Self::ask_from), and runs otherwise. A blocking tool asks by itself, with what it is about to do, so its risk
+/// does not lead to a second question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ApprovalPolicy {
@@ -113,8 +114,9 @@ impl ApprovalPolicy {
             }
         }
         let risk = schema.blocking_config.as_ref().and_then(|config| config.risk_level);
+        let asks_by_itself = schema.execution_mode == ExecutionMode::Blocking;
         match (risk, self.ask_from) {
-            (Some(risk), Some(from)) if risk >= from => Verdict::Ask {
+            (Some(risk), Some(from)) if risk >= from && !asks_by_itself => Verdict::Ask {
                 reason: format!("the risk of the tool is {}", risk.name()),
             },
             _ => Verdict::Run,

@@ -98,7 +98,10 @@ fn a_question_that_two_tools_answer_equally_well_is_refused() {
     let mut other = calculation_tool();
     other.name = "other".to_owned();
     let reason = plan_for("What is 3+3?", &[calculation_tool(), other], &[])["plan"].to_string();
-    assert!(reason.contains("it can be read in two ways"), "{reason}");
+    assert!(
+        reason.contains("`calculate` and `other` fit it equally well"),
+        "{reason}"
+    );
 }
 
 #[test]

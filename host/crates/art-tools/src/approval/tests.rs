@@ -36,12 +36,19 @@ fn file_tool() -> ToolSchema {
 }
 
 #[test]
-fn the_default_policy_asks_about_tools_of_high_risk_in_every_mode() {
-    for mode in [
-        ExecutionMode::Functional,
-        ExecutionMode::Blocking,
-        ExecutionMode::Display,
-    ] {
+fn the_default_policy_asks_about_tools_of_high_risk_that_do_not_ask_by_themselves() {
+    let mut blocking = tool("t", json!({"riskLevel": "critical"}));
+    blocking.execution_mode = ExecutionMode::Blocking;
+    assert_eq!(outcome(&ApprovalPolicy::default(), &blocking, json!({})), "run");
+    assert_eq!(
+        outcome(
+            &policy_of_rules(json!([{"action": "ask", "tool": "t"}])),
+            &blocking,
+            json!({})
+        ),
+        "ask"
+    );
+    for mode in [ExecutionMode::Functional, ExecutionMode::Display] {
         for (risk, expected) in [("low", "run"), ("medium", "run"), ("high", "ask"), ("critical", "ask")] {
             let mut schema = tool("t", json!({"riskLevel": risk}));
             schema.execution_mode = mode;
