@@ -79,7 +79,7 @@ async fn the_error_names_what_ended_the_call() {
     assert_eq!(message("recursion", Limits::EXECUTE).await, "recursed too deeply");
     assert_eq!(
         message("exit", Limits::EXECUTE).await,
-        "trapped: the tool exited with code 0"
+        "trapped: the tool exited with code 0; a tool returns a result or an error"
     );
 }
 

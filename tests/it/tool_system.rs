@@ -77,7 +77,7 @@ async fn the_model_receives_the_reason_of_a_failure() {
         (
             "exit",
             ToolErrorCode::Trap,
-            "Tool \"hostile\" trapped: the tool exited with code 0",
+            "Tool \"hostile\" trapped: the tool exited with code 0; a tool returns a result or an error",
         ),
         ("not_found", ToolErrorCode::NotFound, "a requested failure"),
     ];

@@ -10,6 +10,7 @@ use art_runtime::plugins::load_folder;
 use art_sandbox::{Inspection, Plugin, Sandbox};
 use art_tools::admission::SchemaProblem;
 use art_tools::{RegisterError, ToolExecutor, same_name};
+use serde_json::Value;
 
 pub use super::cargo::Optimization;
 use super::examples::{self, ExampleResults};
@@ -18,6 +19,9 @@ use super::{cargo, linking, sources};
 use crate::error::CommandError;
 use crate::render;
 use crate::tokio_runtime::new_executor;
+
+/// Maximum number of fields that a note names.
+const MAX_NOTED_FIELDS: usize = 8;
 
 /// A component that was built, checked and installed.
 #[derive(Debug)]
@@ -185,6 +189,9 @@ fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Res
     let running_examples = examples::check(&toolbox, plugin.schema(), requests_capabilities(plugin.inspection()));
     let examples = new_executor()?.block_on(running_examples).map_err(refusal)?;
     duplicate_name_error(sandbox, &plugin, plugins)?.map_or(Ok(()), |reason| Err(refusal(reason)))?;
+    if let Some(note) = note_on_undocumented_fields(&plugin.schema().input_schema) {
+        render::note(&note);
+    }
     let path = plugins.join(format!("{name}.wasm"));
     let temporary = plugins.join(format!(".{name}.wasm.{}", std::process::id()));
     fs::write(&temporary, &wasm).map_err(CommandError::file("write", &temporary))?;
@@ -195,6 +202,48 @@ fn check_and_install(sandbox: &Sandbox, component: &Path, plugins: &Path) -> Res
         bytes: wasm.len() as u64,
         examples,
     })
+}
+
+/// Returns a note about arguments without a description, which a model can only guess, or `None` if each has one.
+fn note_on_undocumented_fields(input_schema: &Value) -> Option<String> {
+    let mut fields = Vec::new();
+    collect_undocumented(input_schema, "", &mut fields);
+    let hidden = fields.len().saturating_sub(MAX_NOTED_FIELDS);
+    fields.truncate(MAX_NOTED_FIELDS);
+    let more = if hidden > 0 {
+        format!(" and {hidden} more")
+    } else {
+        String::new()
+    };
+    (!fields.is_empty()).then(|| {
+        format!(
+            "note: no description for {}{more}; a model knows only what the doc comments of the fields say",
+            fields.join(", ")
+        )
+    })
+}
+
+fn collect_undocumented(schema: &Value, place: &str, fields: &mut Vec<String>) {
+    let properties = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    for (name, property) in properties {
+        let place = format!("{place}{name}");
+        // A reference has the description of the type.
+        if property.get("description").is_none() && property.get("$ref").is_none() {
+            fields.push(format!("`{place}`"));
+        }
+        collect_undocumented(property, &format!("{place}."), fields);
+        if let Some(items) = property.get("items") {
+            collect_undocumented(items, &format!("{place}[]."), fields);
+        }
+    }
+    let definitions = schema.get("$defs").and_then(Value::as_object).into_iter().flatten();
+    for (name, definition) in definitions {
+        collect_undocumented(definition, &format!("{name}."), fields);
+    }
 }
 
 /// Returns the message of `error`. For a recursive schema, adds which Rust type contains itself, and the name of the field to
@@ -244,6 +293,18 @@ mod tests {
             }),
             ..Inspection::default()
         }
+    }
+
+    #[test]
+    fn a_note_names_the_arguments_without_a_description() {
+        let documented = json!({"properties": {"a": {"type": "string", "description": "A."}}});
+        assert_eq!(note_on_undocumented_fields(&documented), None);
+        let schema = json!({
+            "properties": {"a": {"type": "string"}, "b": {"type": "array", "description": "B.", "items": {"$ref": "#/$defs/Row"}}},
+            "$defs": {"Row": {"properties": {"c": {"type": "integer"}}}},
+        });
+        let note = note_on_undocumented_fields(&schema).unwrap();
+        assert!(note.starts_with("note: no description for `a`, `Row.c`; "), "{note}");
     }
 
     #[test]

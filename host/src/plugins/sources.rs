@@ -1,5 +1,5 @@
-//! Warns about source code that compiles for a tool but always fails when the tool runs: code that uses sockets or starts
-//! processes, and code that uses files in a component without WASI.
+//! Warns about source code that compiles for a tool but fails or has no effect when the tool runs: code that uses sockets or starts
+//! processes, and code that uses files or prints in a component without WASI.
 
 use std::fs;
 use std::path::Path;
@@ -16,12 +16,17 @@ struct UnavailablePart {
     advice: &'static str,
 }
 
-const UNAVAILABLE_PARTS: [UnavailablePart; 3] = [
+const UNAVAILABLE_PARTS: [UnavailablePart; 4] = [
     UnavailablePart {
         path: "std::fs",
         works_with_wasi: true,
         advice: "a component without WASI has no files: set `wasi = true` under `[package.metadata.art]` and request them \
             (`capabilities(fs(..))`), or pass the data in as an argument",
+    },
+    UnavailablePart {
+        path: "println!",
+        works_with_wasi: true,
+        advice: "a component without WASI prints nothing: write to the log with `ctx.info(..)`, or return the text",
     },
     UnavailablePart {
         path: "std::net",
@@ -109,6 +114,17 @@ mod tests {
 
     /// Uses `std::fs` in line 2. `std::net` stands in a comment only, so it gets no note.
     const SOURCE_THAT_READS_A_FILE: &str = "// std::net\nuse std::fs;\nfn f() { std::fs::read(\"a\"); }\n";
+
+    #[test]
+    fn printing_is_noted_only_without_wasi() {
+        let source = "fn f() { eprintln!(\"lost\"); }\n";
+        let notes = notes_for(source, Target::Plain, &[]);
+        assert!(
+            notes[0].contains("line 1 uses `println!`; a component without WASI prints nothing"),
+            "{notes:?}"
+        );
+        assert_eq!(notes_for(source, Target::Wasi, &[]), Vec::<String>::new());
+    }
 
     #[test]
     fn an_unavailable_part_gets_one_note_with_the_line_of_its_first_use() {

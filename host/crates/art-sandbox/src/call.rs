@@ -375,7 +375,10 @@ impl Invocation {
 
     fn too_large_ending(&self, bytes: u64) -> Ending {
         Ending::InvalidOutput {
-            reason: format!("{bytes} bytes, more than the {} allowed", self.limits.output_bytes),
+            reason: format!(
+                "{bytes} bytes, more than the {} that `output_bytes` allows",
+                self.limits.output_bytes
+            ),
         }
     }
 
@@ -413,7 +416,7 @@ impl Invocation {
     fn ending_of_non_trap(&self, error: &wasmtime::Error) -> Ending {
         if let Some(I32Exit(code)) = error.downcast_ref() {
             return Ending::Trap {
-                message: format!("the tool exited with code {code}"),
+                message: format!("the tool exited with code {code}; a tool returns a result or an error"),
             };
         }
         if let Some(denied) = error.downcast_ref::<NotGranted>() {

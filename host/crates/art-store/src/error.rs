@@ -307,6 +307,9 @@ fn advice(error: &io::Error) -> &'static str {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             ": make its folder writable or use another --home"
         }
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            ": something else is there, move it away or use another --home"
+        }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ": free some space and try again",
         _ => "",
     }

@@ -187,7 +187,10 @@ pub(crate) fn denial_report(call: &ParsedToolCall, tool: &RegisteredTool, denial
 fn success_report(call: &ParsedToolCall, tool: &RegisteredTool, success: Success) -> Result<ToolReport, String> {
     let bytes = u64::try_from(success.output.len()).unwrap_or(u64::MAX);
     if bytes > tool.limits.output_bytes {
-        return Err(format!("{bytes} bytes, more than {}", tool.limits.output_bytes));
+        return Err(format!(
+            "{bytes} bytes, more than the {} that `output_bytes` allows",
+            tool.limits.output_bytes
+        ));
     }
     let (output, size, exact_output) = parse::exact(&success.output).map_err(|error| error.to_string())?;
     if let Some(schema) = &tool.output_schema {

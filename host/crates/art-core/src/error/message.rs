@@ -86,16 +86,26 @@ impl ToolErrorCode {
             Self::RateLimited => "the service that the tool uses is too busy; try again in a while",
             Self::NotFound => "the tool did not find what was asked for; check the name",
             Self::LlmAssistRequired => "the tool needs a better question; say more exactly what you want",
-            Self::Timeout => "the tool took too long; ask for less, or allow it more time",
+            Self::Timeout => {
+                "the tool took too long; ask for less, or allow it more time (`timeout_ms` in `[tools.NAME]` of art.toml)"
+            }
             Self::Unknown => "the tool failed for a reason that it did not name; see the log of the run",
             Self::ToolDisabled => "the tool is not enabled for this conversation; enable it first",
             Self::ToolNotFound => "there is no such tool; see which ones are installed",
             Self::Busy => "too many calls are waiting; try again in a while",
-            Self::FuelExhausted => "the tool computed for too long; ask for less, or allow it more fuel",
-            Self::MemoryExhausted => "the tool needed too much memory; ask for less, or allow it more",
-            Self::StackOverflow => "the tool recursed too deeply; report this to its author",
+            Self::FuelExhausted => {
+                "the tool computed for too long; ask for less, or allow it more fuel (`fuel` in `[tools.NAME]` of art.toml)"
+            }
+            Self::MemoryExhausted => {
+                "the tool needed too much memory; ask for less, or allow it more (`memory_bytes` in `[tools.NAME]` of art.toml)"
+            }
+            Self::StackOverflow => {
+                "the tool recursed too deeply: its stack has a fixed size, which no setting changes; report this to its author"
+            }
             Self::Trap => "the tool crashed; report this to its author",
-            Self::InvalidOutput => "the tool returned a result that violates its own schema; report this to its author",
+            Self::InvalidOutput => {
+                "the tool returned a result that is too large or violates its own schema; ask for less, or report this to its author"
+            }
             Self::Cancelled => "the call was cancelled; ask again if it is still wanted",
             Self::HostError => "the host could not run the tool; see the log of the run",
             Self::UnknownOutcome => {
