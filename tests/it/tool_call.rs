@@ -1,6 +1,7 @@
 //! `art tool call` starts a run with one tool call, a direct call. Before the call, the store records that the call is about to
 //! be made (the intent of the call), and nothing is shown before the store has recorded the end of the call.
 
+use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 use std::time::Duration;
@@ -292,7 +293,6 @@ fn an_interrupt_cancels_a_direct_call() {
 }
 
 #[test]
-#[test]
 fn a_call_that_looks_for_its_cancellation_returns_what_it_has() {
     let home = Home::empty();
     home.add("asks", components::ASKS);
@@ -348,6 +348,7 @@ fn a_tool_is_shown_with_its_mode_its_risk_its_requests_and_its_licence() {
     }
 }
 
+#[test]
 fn an_output_is_valid_json_without_invisible_characters_at_a_terminal_and_in_a_pipe() {
     let home = Home::empty();
     home.add("echo", components::ECHO);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use art_core::JsonObject;
 use art_core::outcome::CallLog;
 use art_core::text::quote_for_shell;
-use art_core::tool::ToolSchema;
+use art_core::tool::{ExecutionMode, RiskLevel, ToolSchema};
 use art_runtime::compose::Toolbox;
 use art_runtime::config::Config;
 use art_sandbox::Plugin;
@@ -84,6 +84,10 @@ fn find_plugin(toolbox: &Toolbox, name: &str) -> Option<Arc<Plugin>> {
 
 /// Returns the error for a tool that does not exist.
 fn unknown_tool_error(config: &Config, toolbox: &Toolbox, name: &str) -> CommandError {
+    let of_tool = |file: &str| file.strip_suffix(".wasm").is_some_and(|file| same_name(file, name));
+    if let Some(refused) = toolbox.refused.iter().find(|refused| of_tool(&refused.file)) {
+        return CommandError::Usage(format!("there is no tool `{name}`: its file was refused: {refused}"));
+    }
     let names = toolbox.names();
     if names.is_empty() {
         let folder = config.plugins.value.display();
@@ -139,6 +143,7 @@ fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
         let call = format!("art tool call {} {input}", schema.name);
         text.push_str(&format!("  {}\n", suggestions::command(&call)));
     }
+    text.push_str(&format!("\n{}", about_lines(plugin, schema).join("\n")));
     text.push_str(&format!(
         "\nlimits: {} fuel, {}, {} of memory, {} of output\nimports: {}\nfile: {}.wasm\ndigest: {}",
         units::count(limits.fuel),
@@ -150,6 +155,32 @@ fn to_text(plugin: &Plugin, schema: &ToolSchema) -> String {
         plugin.digest(),
     ));
     text
+}
+
+/// Returns lines about how a tool is called, what it asks for, and who made it.
+fn about_lines(plugin: &Plugin, schema: &ToolSchema) -> Vec<String> {
+    let mode = match schema.execution_mode {
+        ExecutionMode::Functional => "functional",
+        ExecutionMode::Blocking => "blocking (it asks a person)",
+        ExecutionMode::Display => "display (its output is drawn for a person)",
+    };
+    let risk = schema.blocking_config.as_ref().and_then(|config| config.risk_level);
+    let risk = risk.map_or("not declared", RiskLevel::name);
+    let mut lines = vec![format!("mode: {mode}"), format!("risk: {risk}")];
+    match plugin.inspection().requests() {
+        None => lines.push("asks to: anything (it has no manifest), so it gets whatever is granted".to_owned()),
+        Some(requests) if requests.is_empty() => lines.push("asks to: nothing".to_owned()),
+        Some(requests) => lines.extend(requests.iter().map(|request| format!("asks to: {request}"))),
+    }
+    let manifest = plugin.inspection().manifest.clone().unwrap_or_default();
+    let said = [
+        ("version", manifest.version),
+        ("author", manifest.author),
+        ("license", manifest.license),
+    ];
+    let said = said.into_iter().filter(|(_, text)| !text.is_empty());
+    lines.extend(said.map(|(name, text)| format!("{name}: {text}")));
+    lines
 }
 
 /// Returns what a tool logged in a call, and what it wrote to stdout and stderr, in lines.

@@ -247,7 +247,8 @@ fn parse_methods(group: &MetaList) -> Result<Vec<String>> {
     methods.iter().map(check).collect()
 }
 
-/// Returns the JSON text of the manifest in two parts, between which the version of the tool is to be inserted.
+/// Returns the JSON text of the manifest in two parts, between which the version of the tool is to be inserted. Who made the tool, and
+/// its licence, are those of its crate.
 pub(crate) fn text_around_version(tool: &str, limits: &Limits, capabilities: &[Capability]) -> (String, String) {
     let before = format!(
         "{{\"contract\":\"{CONTRACT_VERSION}\",\"tool\":{},\"version\":\"",
@@ -256,8 +257,22 @@ pub(crate) fn text_around_version(tool: &str, limits: &Limits, capabilities: &[C
     let capabilities: Value = capabilities.iter().map(Capability::to_json).collect();
     (
         before,
-        format!("\",\"limits\":{},\"capabilities\":{capabilities}}}", limits.to_json()),
+        format!(
+            "\"{}{},\"limits\":{},\"capabilities\":{capabilities}}}",
+            of_crate("author", "CARGO_PKG_AUTHORS"),
+            of_crate("license", "CARGO_PKG_LICENSE"),
+            limits.to_json(),
+        ),
     )
+}
+
+/// Returns the JSON text of a field with what the manifest of the crate says, or an empty text if it says nothing.
+fn of_crate(field: &str, variable: &str) -> String {
+    match std::env::var(variable) {
+        // Cargo separates authors by colons.
+        Ok(text) if !text.is_empty() => format!(",\"{field}\":{}", Value::from(text.replace(':', ", "))),
+        _ => String::new(),
+    }
 }
 
 impl Limits {

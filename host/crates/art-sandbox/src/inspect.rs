@@ -61,6 +61,12 @@ pub struct Manifest {
     pub tool: String,
     /// Version of the tool.
     pub version: String,
+    /// Who made the tool, as it says itself. Empty if it does not say.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub author: String,
+    /// The licence of the tool as an SPDX expression. Empty if it does not say.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub license: String,
     /// Limits that the tool requests.
     pub limits: LimitOverrides,
     /// Capabilities that the tool requests.
