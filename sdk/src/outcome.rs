@@ -31,7 +31,8 @@ pub enum Outcome<T> {
     Failure(ToolError),
     /// The call waits for the decision of a person.
     Suspended(Suspension),
-    /// The call asks for a subtask, which is a separate run. The result of the subtask becomes the result of the call.
+    /// The call asks for a subtask, which is a separate run whose result becomes that of the call. Hosts of version 0.1 have no
+    /// subtasks: such a call ends its own run with the code `NOT_IMPLEMENTED`.
     Continuation(Subtask),
 }
 
@@ -104,7 +105,7 @@ impl Suspension {
     }
 }
 
-/// Work that a tool hands over to a separate run.
+/// Work that a tool hands over to a separate run. Hosts of version 0.1 have no such runs: see [`Outcome::Continuation`].
 #[derive(Clone, Debug, PartialEq)]
 #[must_use]
 pub struct Subtask {
