@@ -163,6 +163,50 @@ fn sqlite_query_reads_a_database_and_changes_nothing() {
 }
 
 #[test]
+fn sqlite_query_reads_the_clock_of_the_host_once_for_a_query() {
+    let scene = Scene::new("sqlite_query");
+    let writer = rusqlite::Connection::open(scene.path("shop.db")).unwrap();
+    writer
+        .execute_batch("CREATE VIEW today AS SELECT unixepoch('now') AS t")
+        .unwrap();
+    let sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+        SELECT count(DISTINCT strftime('%f', 'now')) AS times, max(unixepoch(CURRENT_TIMESTAMP)) AS latest FROM n";
+    let answer = scene.output_with_grant("shop.db", json!({ "sql": sql }));
+    let called = scene.call("shop.db", json!({"table": "today"}));
+    let viewed = &called.json()["result"]["output"]["rows"][0]["t"];
+    let now: i64 = writer.query_row("SELECT unixepoch()", [], |row| row.get(0)).unwrap();
+    let row = &answer["rows"][0];
+    assert_eq!(row["times"], 1);
+    for time in [&row["latest"], viewed] {
+        let age = now - time.as_i64().unwrap();
+        assert!((0..60).contains(&age), "{answer} {called}");
+    }
+    let refused = scene.call("shop.db", json!({"sql": "SELECT datetime('now', 'localtime')"}));
+    assert_eq!(refused.code(), 5);
+    assert!(
+        refused.json().to_string().contains("time zone is not known"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn sqlite_query_lists_virtual_tables() {
+    let scene = Scene::new("sqlite_query");
+    let writer = rusqlite::Connection::open(scene.path("shop.db")).unwrap();
+    writer
+        .execute_batch("CREATE TABLE a (id INT); CREATE VIRTUAL TABLE search USING fts5(body)")
+        .unwrap();
+    let tables = scene.output_with_grant("shop.db", json!({"about": "tables"}));
+    assert_eq!(
+        tables["rows"][0],
+        json!({"table": "a", "kind": "table", "columns": "id INT"})
+    );
+    assert_eq!(tables["rows"][1]["kind"], "virtual table of the module `fts5`");
+    let refused = scene.call("shop.db", json!({"sql": "SELECT body FROM search"}));
+    assert!(refused.json().to_string().contains("module `fts5`"), "{refused}");
+}
+
+#[test]
 fn archive_list_lists_an_archive() {
     let scene = Scene::new("archive_list");
     // An empty zip file consists only of the end record of its directory.

@@ -8,25 +8,28 @@ use std::io::{ErrorKind, Read, Seek};
 
 use art_sdk::{Result, ToolError, files};
 use graphitesql::exec::eval::Params;
+use graphitesql::sql::ast::Select;
 use graphitesql::{Connection, Error, QueryResult, Value};
 
 use crate::between::may_have_null_bound;
+use crate::catalog::{Catalog, Kind, Relation, identifier};
+use crate::clock;
 use crate::file::{DatabaseFiles, ReadOnlyFile};
 use crate::io::Parameter;
+use crate::rewrite::RewrittenQuery;
+use crate::syntax::parse_query;
 
 /// Maximum size of a WAL file, which is read into memory.
 const MAX_WAL_BYTES: u64 = 32 << 20;
-/// Maximum number of tables that an error names.
+/// Maximum number of tables, and of columns of a table, that an error names.
 const MAX_NAMES: usize = 30;
 /// The first bytes of every database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
-const LIST_TABLES: &str = r"SELECT name AS 'table', type AS kind FROM sqlite_schema
-    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name";
-
 /// A database that is open for reading.
 pub(crate) struct Database {
     connection: Connection,
+    catalog: Catalog,
     path: String,
     /// Whether the database may have changes in a WAL file that the call does not name.
     lacks_wal: bool,
@@ -58,6 +61,7 @@ impl Database {
         let connection = Connection::open_readonly_vfs(&database_files, DatabaseFiles::DATABASE_NAME)
             .map_err(|error| ToolError::validation(format_args!("`{path}` cannot be read: {error}")))?;
         Ok(Self {
+            catalog: Catalog::new(&connection),
             connection,
             path: path.to_owned(),
             lacks_wal,
@@ -68,46 +72,59 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Fails if the engine cannot run the query, or may answer it wrongly because a bound of a `BETWEEN` may be null.
+    /// Fails if the engine cannot run the query, or may answer it wrongly.
     pub(crate) fn query(&self, sql: &str, parameters: &[Parameter]) -> Result<QueryResult> {
-        if may_have_null_bound(sql) {
-            return Err(ToolError::validation(
-                "only numbers and texts can be bounds of `BETWEEN`: write `x >= low AND x <= high` instead",
-            ));
+        let texts = parameters.iter().filter_map(Parameter::as_text);
+        clock::refuse_time_zones(sql, texts)?;
+        refuse_null_bounds(sql)?;
+        let query = parse_query(sql);
+        if let Some(query) = &query {
+            self.check_relations(query)?;
         }
+        let edits = [clock::time_edits(sql), self.catalog.name_edits(sql)].concat();
+        let rewritten = RewrittenQuery::new(sql, edits);
         let parameters = parameters.iter().map(to_value).collect();
-        self.run_unchecked(sql, parameters)
-            .map_err(|error| self.to_tool_error(&error))
+        let result = self
+            .run_unchecked(&rewritten.sql, parameters)
+            .map_err(|error| self.to_tool_error(&error, query.as_ref()))?;
+        Ok(rewritten.restore_names(result))
     }
 
-    /// Returns the tables and views with their columns.
+    /// Checks the tables and views that a query reads.
     ///
     /// # Errors
     ///
-    /// Fails if the schema cannot be read.
-    pub(crate) fn tables(&self) -> Result<QueryResult> {
-        let mut tables = self.query(LIST_TABLES, &[])?;
-        for row in &mut tables.rows {
-            let columns = row
-                .first()
-                .map(to_text)
-                .map(|name| self.column_list(&name))
-                .transpose()?;
-            row.push(Value::Text(columns.unwrap_or_default().as_str().into()));
+    /// Fails if one of them is a virtual table, or if a view may be read wrongly.
+    fn check_relations(&self, query: &Select) -> Result<()> {
+        self.catalog.read_by(query).into_iter().try_for_each(check_relation)
+    }
+
+    /// Returns the tables and views with their columns. Those that the engine cannot read have none.
+    pub(crate) fn tables(&self) -> QueryResult {
+        let row = |relation: &Relation| {
+            let columns = self.column_list(relation);
+            let kind = describe(&relation.kind, columns.is_ok());
+            let cells = [&relation.name, &kind, &columns.unwrap_or_default()];
+            cells.map(|cell| Value::Text(cell.as_str().into())).to_vec()
+        };
+        QueryResult {
+            columns: ["table", "kind", "columns"].map(str::to_owned).to_vec(),
+            rows: self.catalog.relations().iter().map(row).collect(),
         }
-        tables.columns.push("columns".to_owned());
-        Ok(tables)
     }
 
     /// Returns the columns of a table or view.
     ///
     /// # Errors
     ///
-    /// Fails if there is no such table.
+    /// Fails if there is no such table, or if it is a virtual table.
     pub(crate) fn columns(&self, table: &str) -> Result<QueryResult> {
-        let name = literal(&self.table_name(table)?);
+        let relation = self.relation(table)?;
+        refuse_virtual_table(relation)?;
         let columns = "name AS 'column', type, \"notnull\" AS not_null, dflt_value AS 'default', pk AS primary_key";
-        self.query(&format!("SELECT {columns} FROM pragma_table_xinfo({name})"), &[])
+        let name = literal(&relation.name);
+        self.run_unchecked(&format!("SELECT {columns} FROM pragma_table_xinfo({name})"), Vec::new())
+            .map_err(|error| self.to_tool_error(&error, None))
     }
 
     /// Returns the number of rows of a table or view.
@@ -116,7 +133,7 @@ impl Database {
     ///
     /// Fails if there is no such table.
     pub(crate) fn row_count(&self, table: &str) -> Result<QueryResult> {
-        let name = identifier(&self.table_name(table)?);
+        let name = identifier(&self.relation(table)?.name);
         self.query(&format!("SELECT count(*) AS row_count FROM {name}"), &[])
     }
 
@@ -126,22 +143,19 @@ impl Database {
     ///
     /// Fails if there is no such table.
     pub(crate) fn rows(&self, table: &str, limit: usize) -> Result<QueryResult> {
-        let name = identifier(&self.table_name(table)?);
+        let name = identifier(&self.relation(table)?.name);
         self.query(&format!("SELECT * FROM {name} LIMIT {}", limit + 1), &[])
     }
 
-    /// Returns the name of a table in the spelling of the database.
-    fn table_name(&self, name: &str) -> Result<String> {
-        let names = self.table_names();
-        let found = names.iter().find(|known| known.eq_ignore_ascii_case(name));
-        found
-            .cloned()
-            .ok_or_else(|| self.to_tool_error(&Error::Error(format!("no such table: {name}"))))
+    /// Finds a table or view by its name in any letter case.
+    fn relation(&self, name: &str) -> Result<&Relation> {
+        let error = || ToolError::validation(format_args!("no table `{name}`; {}", self.list_tables()));
+        self.catalog.find(name).ok_or_else(error)
     }
 
     /// Returns the columns of a table with their types, in one line.
-    fn column_list(&self, table: &str) -> Result<String> {
-        let columns = self.columns(table)?.rows;
+    fn column_list(&self, relation: &Relation) -> Result<String> {
+        let columns = self.columns(&relation.name)?.rows;
         let name_and_type = |row: &Vec<Value>| row.iter().take(2).map(to_text).collect::<Vec<_>>().join(" ");
         let columns: Vec<_> = columns
             .iter()
@@ -160,15 +174,15 @@ impl Database {
         })
     }
 
-    /// Runs one query, without checking the bounds of its `BETWEEN`s.
+    /// Runs one query, without checking whether the engine may answer it wrongly.
     fn run_unchecked(&self, sql: &str, positional: Vec<Value>) -> graphitesql::Result<QueryResult> {
         let named = Vec::new();
         self.connection.query_params(sql, &Params { positional, named })
     }
 
-    /// Converts an error of the engine to one for the caller. The error for the caller lists the tables, unless the statement
-    /// is no query or the database is damaged.
-    fn to_tool_error(&self, error: &Error) -> ToolError {
+    /// Converts an error of the engine to one for the caller. The error for the caller lists the columns of the tables in the
+    /// query if a column is unknown, and otherwise the tables, unless the statement is no query or the database is damaged.
+    fn to_tool_error(&self, error: &Error, query: Option<&Select>) -> ToolError {
         let path = &self.path;
         match error {
             Error::Unsupported("use execute() for non-SELECT statements") => ToolError::validation(
@@ -176,25 +190,108 @@ impl Database {
             ),
             Error::Corrupt(_) | Error::Io(_) => ToolError::validation(format_args!("`{path}` is damaged: {error}")),
             error => {
-                let names: Vec<_> = self
-                    .table_names()
-                    .iter()
-                    .take(MAX_NAMES)
-                    .map(|name| format!("`{name}`"))
-                    .collect();
-                ToolError::validation(format_args!("{error}; the tables of `{path}` are {}", names.join(", ")))
+                let message = error.to_string();
+                let message = message.strip_prefix("error: ").unwrap_or(&message);
+                let unknown_column = message.strip_prefix("no such column: ");
+                let columns = unknown_column
+                    .and(query)
+                    .map(|query| self.list_columns(query))
+                    .unwrap_or_default();
+                let names = if columns.is_empty() {
+                    self.list_tables()
+                } else {
+                    columns
+                };
+                ToolError::validation(format_args!("{}; {names}", quote_unknown_name(message)))
             }
         }
     }
 
-    /// Returns the names of the tables and views, or no names if the schema cannot be read.
-    fn table_names(&self) -> Vec<String> {
-        let tables = self
-            .run_unchecked(LIST_TABLES, Vec::new())
-            .map(|result| result.rows)
-            .unwrap_or_default();
-        tables.iter().filter_map(|row| row.first()).map(to_text).collect()
+    /// Lists the tables and views, for an error message.
+    fn list_tables(&self) -> String {
+        format!("the tables of `{}` are {}", self.path, join_names(self.catalog.names()))
     }
+
+    /// Lists the columns of the tables and views that a query names, for an error message.
+    fn list_columns(&self, query: &Select) -> String {
+        let relations = self.catalog.named_in(query);
+        let lists = relations.into_iter().filter_map(|relation| {
+            let rows = self.columns(&relation.name).ok()?.rows;
+            let names: Vec<_> = rows.iter().filter_map(|row| row.first()).map(to_text).collect();
+            let names = join_names(names.iter().map(String::as_str));
+            Some(format!("the columns of `{}` are {names}", relation.name))
+        });
+        lists.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// Returns names as code, separated by commas, or `none`. Leaves out those after the first [`MAX_NAMES`].
+fn join_names<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let mut names: Vec<_> = names.take(MAX_NAMES + 1).map(|name| format!("`{name}`")).collect();
+    if names.len() > MAX_NAMES {
+        names.truncate(MAX_NAMES);
+        names.push("others".to_owned());
+    }
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
+    }
+}
+
+/// Writes the message about an unknown name as this tool does: the message of the engine is `no such table: orders`.
+fn quote_unknown_name(message: &str) -> String {
+    let quoted = ["table", "column"].into_iter().find_map(|kind| {
+        let name = message
+            .strip_prefix("no such ")?
+            .strip_prefix(kind)?
+            .strip_prefix(": ")?;
+        Some(format!("no {kind} `{name}`"))
+    });
+    quoted.unwrap_or_else(|| message.to_owned())
+}
+
+/// Describes what a table is in the list of tables.
+fn describe(kind: &Kind, is_readable: bool) -> String {
+    let kind = match kind {
+        Kind::Table => "table",
+        Kind::View => "view",
+        Kind::Virtual(module) => return format!("virtual table of the module `{module}`"),
+    };
+    let end = if is_readable { "" } else { " that this tool cannot read" };
+    format!("{kind}{end}")
+}
+
+/// Refuses a table that the engine cannot read, and a view that it may read wrongly.
+fn check_relation(relation: &Relation) -> Result<()> {
+    refuse_virtual_table(relation)?;
+    if relation.kind == Kind::View {
+        let name = &relation.name;
+        let checks = clock::refuse_time_zones(&relation.sql, []).and_then(|()| refuse_null_bounds(&relation.sql));
+        return checks.map_err(|error| ToolError::validation(format_args!("in the view `{name}`: {}", error.message)));
+    }
+    Ok(())
+}
+
+/// Refuses a virtual table: what its rows are is known only to its module, which is not part of this tool.
+fn refuse_virtual_table(relation: &Relation) -> Result<()> {
+    let Kind::Virtual(module) = &relation.kind else {
+        return Ok(());
+    };
+    Err(ToolError::validation(format_args!(
+        "`{}` is a virtual table of the module `{module}`, which this tool cannot read: query other tables",
+        relation.name
+    )))
+}
+
+/// Refuses a `BETWEEN` that the engine may evaluate wrongly.
+fn refuse_null_bounds(sql: &str) -> Result<()> {
+    if may_have_null_bound(sql) {
+        return Err(ToolError::validation(
+            "only numbers and texts can be bounds of `BETWEEN`: write `x >= low AND x <= high` instead",
+        ));
+    }
+    Ok(())
 }
 
 fn open_file(path: &str) -> Result<fs::File> {
@@ -222,11 +319,6 @@ fn open_wal(path: &str) -> Result<Option<ReadOnlyFile>> {
         )));
     }
     ReadOnlyFile::new(file).map(Some).map_err(to_error)
-}
-
-/// Returns a name as an identifier of SQL, whatever characters it contains.
-fn identifier(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
 }
 
 /// Returns a text as a literal of SQL.

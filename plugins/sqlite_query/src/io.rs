@@ -58,6 +58,16 @@ pub(crate) enum Parameter {
     Null(()),
 }
 
+impl Parameter {
+    /// Returns the text of the parameter, if it is one.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
 /// Replaces `anyOf` in the schema by one list of types, which is easier to read.
 fn list_scalar_types(schema: &mut schemars::Schema) {
     schema.remove("anyOf");

@@ -3,10 +3,14 @@
 use art_sdk::prelude::*;
 
 mod between;
+mod catalog;
+mod clock;
 mod database;
 mod file;
 mod io;
+mod rewrite;
 mod rows;
+mod syntax;
 
 #[cfg(test)]
 mod tests;
@@ -88,7 +92,7 @@ fn sqlite_query(input: SqliteQueryInput) -> Result<SqliteQueryOutput> {
     let database = Database::open(&input.path, input.wal.as_deref())?;
     let result = match question {
         Question::Sql(sql) => database.query(sql, &input.parameters),
-        Question::Tables => database.tables(),
+        Question::Tables => Ok(database.tables()),
         Question::Columns(table) => database.columns(table),
         Question::RowCount(table) => database.row_count(table),
         Question::Rows(table) => database.rows(table, input.limit),

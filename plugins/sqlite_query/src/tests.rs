@@ -206,17 +206,12 @@ fn functions_that_read_other_files_do_not_exist() {
 fn an_error_says_what_is_wrong_and_which_tables_there_are() {
     let database = TestDatabase::new(SHOP_TABLES);
     let unknown = database.refusal(json!({"sql": "SELECT x FROM elsewhere"}));
-    assert!(unknown.contains("no such table: elsewhere"), "{unknown}");
+    assert!(unknown.contains("no table `elsewhere`"), "{unknown}");
     assert!(unknown.contains("`customers`, `large`, `orders`"), "{unknown}");
     assert!(
         database
             .refusal(json!({"about": "columns", "table": "elsewhere"}))
-            .contains("no such table: elsewhere")
-    );
-    assert!(
-        database
-            .refusal(json!({"sql": "SELECT x FROM orders"}))
-            .contains("no such column: x")
+            .contains("no table `elsewhere`")
     );
     assert!(
         database
@@ -228,6 +223,176 @@ fn an_error_says_what_is_wrong_and_which_tables_there_are() {
             .refusal(json!({"about": "row_count"}))
             .contains("name the table")
     );
+}
+
+#[test]
+fn an_error_about_an_unknown_column_names_the_columns_of_the_tables_in_the_query() {
+    let database = TestDatabase::new(SHOP_TABLES);
+    assert_eq!(
+        database.refusal(json!({"sql": "SELECT x FROM orders"})),
+        "no column `x`; the columns of `orders` are `id`, `customer_id`, `amount`, `placed`, `photo`"
+    );
+    assert_eq!(
+        database.refusal(json!({"sql": "SELECT c.mail FROM Customers c JOIN large ON large.id = c.id"})),
+        "no column `c.mail`; the columns of `customers` are `id`, `name`, `country`; the columns of `large` are `id`"
+    );
+    assert!(
+        database
+            .refusal(json!({"sql": "SELECT x"}))
+            .starts_with("no column `x`; the tables of `")
+    );
+    assert!(
+        database
+            .refusal(json!({"sql": "SELECT nonsense(1) FROM orders"}))
+            .starts_with("no such function: nonsense")
+    );
+}
+
+/// A database with tables of several modules, which the C library of SQLite creates with its own tables for their data.
+const VIRTUAL_TABLES: &str = "
+    CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT);
+    INSERT INTO notes (body) VALUES ('buy milk');
+    CREATE VIRTUAL TABLE search USING fts5(body);
+    INSERT INTO search VALUES ('buy milk');
+    CREATE VIRTUAL TABLE \"old search\" USING fts4(body);
+    CREATE VIRTUAL TABLE places USING rtree(id, low, high);
+    INSERT INTO places VALUES (1, 2, 3);
+    CREATE VIEW found AS SELECT body FROM search;";
+
+#[test]
+fn virtual_tables_are_listed_with_their_module() {
+    let database = TestDatabase::new(VIRTUAL_TABLES);
+    let tables = database.ask(json!({"about": "tables"}));
+    let rows = tables["rows"].as_array().unwrap();
+    let kind_of = |name| &rows.iter().find(|row| row["table"] == name).unwrap()["kind"];
+    assert_eq!(kind_of("search"), "virtual table of the module `fts5`");
+    assert_eq!(kind_of("old search"), "virtual table of the module `fts4`");
+    assert_eq!(kind_of("places"), "virtual table of the module `rtree`");
+    assert_eq!(kind_of("notes"), "table");
+    assert_eq!(kind_of("found"), "view that this tool cannot read");
+    let notes = rows.iter().find(|row| row["table"] == "notes").unwrap();
+    assert_eq!(notes["columns"], "id INTEGER, body TEXT");
+    // This module writes the names of columns in a form that the engine does not read.
+    assert_eq!(kind_of("old search_content"), "table that this tool cannot read");
+    assert_eq!(database.ask(json!({"table": "notes"}))["rows"][0]["body"], "buy milk");
+}
+
+#[test]
+fn a_query_of_a_virtual_table_is_refused_with_the_name_of_its_module() {
+    let database = TestDatabase::new(VIRTUAL_TABLES);
+    for (sql, table, module) in [
+        ("SELECT * FROM search WHERE search MATCH 'milk'", "search", "fts5"),
+        ("SELECT count(*) FROM [OLD SEARCH]", "old search", "fts4"),
+        (
+            "SELECT id FROM notes WHERE id IN (SELECT id FROM main.places)",
+            "places",
+            "rtree",
+        ),
+        ("SELECT body FROM found", "search", "fts5"),
+    ] {
+        let refusal = database.refusal(json!({ "sql": sql }));
+        let expected = format!("`{table}` is a virtual table of the module `{module}`, which this tool cannot read");
+        assert!(refusal.contains(&expected), "{refusal}");
+    }
+    for about in ["rows", "row_count", "columns"] {
+        let refusal = database.refusal(json!({"about": about, "table": "search"}));
+        assert!(refusal.contains("the module `fts5`"), "{refusal}");
+    }
+}
+
+#[test]
+fn a_table_and_a_column_with_the_name_of_a_virtual_table_are_no_virtual_table() {
+    let database = TestDatabase::new(VIRTUAL_TABLES);
+    let answer = database.ask(json!({"sql": "SELECT body AS search FROM notes WHERE body <> 'search'"}));
+    assert_eq!(answer["value"], "buy milk");
+}
+
+#[test]
+fn the_time_is_that_of_the_clock() {
+    let database = TestDatabase::new(
+        "CREATE TABLE t (a); INSERT INTO t VALUES ('now'); CREATE VIEW v AS SELECT date('now') AS today;",
+    );
+    let today: String = database
+        .writer
+        .query_row("SELECT date('now')", [], |row| row.get(0))
+        .unwrap();
+    for sql in [
+        "SELECT date('now')",
+        "SELECT DATE ( 'NOW' )",
+        "SELECT date()",
+        "SELECT date(datetime())",
+        "SELECT CURRENT_DATE",
+        "SELECT date(CURRENT_TIMESTAMP)",
+        "SELECT strftime('%Y-%m-%d', 'now')",
+        "SELECT strftime('%Y-%m-%d')",
+        "SELECT date(julianday('now'))",
+        "SELECT date(julianday())",
+        "SELECT date(unixepoch(), 'unixepoch')",
+        "SELECT date(unixepoch('now'), 'unixepoch')",
+        "SELECT date(a) FROM t",
+        "SELECT today FROM v",
+        "SELECT date(?)",
+    ] {
+        let parameters = if sql.contains('?') { json!(["now"]) } else { json!([]) };
+        let answer = database.ask(json!({"sql": sql, "parameters": parameters}));
+        assert_eq!(answer["value"], today, "{sql}");
+    }
+    let recent = database.ask(json!({"sql": "SELECT abs(unixepoch() - unixepoch(time('now'), '-1 day')) >= 0"}));
+    assert_eq!(recent["value"], 1);
+    let nothing = database.ask(json!({"sql": "SELECT datetime(NULL) AS a"}));
+    assert_eq!(nothing["rows"], json!([{"a": null}]));
+}
+
+#[test]
+fn a_query_has_one_time_and_keeps_the_names_of_its_columns() {
+    let database = TestDatabase::new("CREATE TABLE t (a, current_date); INSERT INTO t VALUES ('now', 5);");
+    let sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+        SELECT count(DISTINCT strftime('%f', 'now')) FROM n";
+    assert_eq!(database.ask(json!({ "sql": sql }))["value"], 1);
+    let names = database.ask(json!({"sql": "SELECT date('now'), CURRENT_TIME, 'now' AS b, date( )"}));
+    assert_eq!(names["columns"], json!(["date('now')", "CURRENT_TIME", "b", "date( )"]));
+    assert_eq!(names["rows"][0]["b"], "now");
+    let column = database.ask(json!({"sql": "SELECT t.current_date AS current_time FROM t WHERE a = 'now'"}));
+    assert_eq!(column["value"], 5);
+}
+
+#[test]
+fn times_in_an_unknown_time_zone_are_refused() {
+    let database = TestDatabase::new(
+        "CREATE TABLE t (a); INSERT INTO t VALUES ('localtime'); CREATE VIEW v AS SELECT datetime('now', 'localtime') AS a;",
+    );
+    for sql in [
+        "SELECT datetime('now', 'localtime')",
+        "SELECT strftime('%H', a, '-1 day', 'LocalTime') FROM t",
+        "SELECT date(a, 'utc') FROM t",
+        "SELECT a FROM v",
+    ] {
+        let refusal = database.refusal(json!({ "sql": sql }));
+        assert!(refusal.contains("the time zone is not known here"), "{sql}: {refusal}");
+    }
+    let refusal = database.refusal(json!({"sql": "SELECT datetime('now', ?)", "parameters": ["localtime"]}));
+    assert!(refusal.contains("the time zone is not known here"), "{refusal}");
+    assert_eq!(
+        database.ask(json!({"sql": "SELECT count(*) FROM t WHERE a = 'localtime'"}))["value"],
+        1
+    );
+}
+
+#[test]
+fn a_query_names_tables_in_any_letter_case() {
+    let database = TestDatabase::new("CREATE TABLE \"Big Orders\" (Id); INSERT INTO \"Big Orders\" VALUES (1);");
+    let sql = "SELECT o.ID FROM main.\"BIG orders\" o JOIN [big orders] p ON p.id = o.id, (SELECT 'from big orders')";
+    let answer = database.ask(json!({ "sql": sql }));
+    assert_eq!(answer["value"], 1, "{answer}");
+}
+
+#[test]
+fn random_numbers_differ_and_nothing_counts_as_changed() {
+    let database = TestDatabase::new(SHOP_TABLES);
+    let random = || database.ask(json!({"sql": "SELECT random()"}))["value"].clone();
+    assert_ne!(random(), random());
+    let counters = database.ask(json!({"sql": "SELECT changes() + total_changes() + last_insert_rowid()"}));
+    assert_eq!(counters["value"], 0);
 }
 
 #[test]
