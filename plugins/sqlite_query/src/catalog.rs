@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use graphitesql::Connection;
 use graphitesql::schema::{ObjectType, SchemaObject};
-use graphitesql::sql::ast::Select;
+use graphitesql::sql::ast::{ColumnConstraint, Select, Statement};
+use graphitesql::sql::parse_one;
 use graphitesql::sql::token::{Spanned, Token, tokenize};
 
 use crate::rewrite::Edit;
+use crate::shape::Collation;
 use crate::syntax::{Node, parse_query, walk};
 
 /// A table or a view.
@@ -17,6 +19,30 @@ pub(crate) struct Relation {
     pub(crate) kind: Kind,
     /// The statement that created it.
     pub(crate) sql: String,
+}
+
+impl Relation {
+    /// Returns the query of a view.
+    pub(crate) fn definition(&self) -> Option<Select> {
+        (self.kind == Kind::View).then(|| parse_query(&self.sql)).flatten()
+    }
+}
+
+impl Relation {
+    /// Returns the collation of a column of a table.
+    pub(crate) fn collation(&self, column: &str) -> Collation {
+        let Ok(Statement::CreateTable(table)) = parse_one(&self.sql) else {
+            return Collation::default();
+        };
+        let mut columns = table.columns.iter();
+        let definition = columns.find(|definition| definition.name.eq_ignore_ascii_case(column));
+        let mut constraints = definition.into_iter().flat_map(|definition| &definition.constraints);
+        let collation = constraints.find_map(|constraint| match constraint {
+            ColumnConstraint::Collate(name) => Some(Collation::of_name(name)),
+            _ => None,
+        });
+        collation.unwrap_or_default()
+    }
 }
 
 /// What a relation is.
@@ -89,9 +115,7 @@ impl Catalog {
         let mut found = self.named_in(query);
         let mut next = 0;
         while let Some(relation) = found.get(next) {
-            if relation.kind == Kind::View
-                && let Some(definition) = parse_query(&relation.sql)
-            {
+            if let Some(definition) = relation.definition() {
                 for named in self.named_in(&definition) {
                     if !found.contains(&named) {
                         found.push(named);

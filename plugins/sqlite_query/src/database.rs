@@ -11,18 +11,28 @@ use graphitesql::exec::eval::Params;
 use graphitesql::sql::ast::Select;
 use graphitesql::{Connection, Error, QueryResult, Value};
 
+use crate::added_columns::{self, Column};
+use crate::affinity::Affinity;
 use crate::between::may_have_null_bound;
 use crate::catalog::{Catalog, Kind, Relation, identifier};
 use crate::clock;
+use crate::comparisons;
 use crate::file::{DatabaseFiles, ReadOnlyFile};
+use crate::functions;
 use crate::io::Parameter;
 use crate::rewrite::RewrittenQuery;
+use crate::scope::{Environment, NamedShape};
+use crate::shape::Shape;
 use crate::syntax::parse_query;
 
 /// Maximum size of a WAL file, which is read into memory.
 const MAX_WAL_BYTES: u64 = 32 << 20;
 /// Maximum number of tables, and of columns of a table, that an error names.
 const MAX_NAMES: usize = 30;
+/// Maximum number of views inside each other.
+const MAX_VIEW_DEPTH: usize = 20;
+/// The size of the header of a database.
+const HEADER_BYTES: usize = 100;
 /// The first bytes of every database.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
@@ -31,6 +41,8 @@ pub(crate) struct Database {
     connection: Connection,
     catalog: Catalog,
     path: String,
+    /// Whether the texts of the database are stored in UTF-16.
+    is_utf16: bool,
     /// Whether the database may have changes in a WAL file that the call does not name.
     lacks_wal: bool,
 }
@@ -45,7 +57,7 @@ impl Database {
     pub(crate) fn open(path: &str, wal: Option<&str>) -> Result<Self> {
         let mut file = open_file(path)?;
         // The 20th byte says which version of the file format a reader has to know: 2 stands for WAL mode.
-        let mut head = [0; 20];
+        let mut head = [0; HEADER_BYTES];
         let has_complete_head = file.read_exact(&mut head).is_ok();
         if !has_complete_head || !head.starts_with(MAGIC) {
             return Err(ToolError::validation(format_args!(
@@ -53,7 +65,9 @@ impl Database {
             )));
         }
         file.rewind().map_err(|error| files::explain(path, &error))?;
-        let uses_wal = head.last() == Some(&2);
+        let uses_wal = head.get(19) == Some(&2);
+        // The four bytes from the 57th on are the encoding of texts: 1 stands for UTF-8.
+        let is_utf16 = head.get(59).is_some_and(|encoding| *encoding > 1);
         let wal_file = wal.filter(|_| uses_wal).map(open_wal).transpose()?.flatten();
         let lacks_wal = uses_wal && wal.is_none();
         let database_file = ReadOnlyFile::new(file).map_err(|error| files::explain(path, &error))?;
@@ -64,6 +78,7 @@ impl Database {
             catalog: Catalog::new(&connection),
             connection,
             path: path.to_owned(),
+            is_utf16,
             lacks_wal,
         })
     }
@@ -80,6 +95,7 @@ impl Database {
         let query = parse_query(sql);
         if let Some(query) = &query {
             self.check_relations(query)?;
+            self.check_syntax(query, parameters)?;
         }
         let edits = [clock::time_edits(sql), self.catalog.name_edits(sql)].concat();
         let rewritten = RewrittenQuery::new(sql, edits);
@@ -94,9 +110,110 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// Fails if one of them is a virtual table, or if a view may be read wrongly.
+    /// Fails if one of them is a virtual table, or if a view or an added column may be read wrongly.
     fn check_relations(&self, query: &Select) -> Result<()> {
-        self.catalog.read_by(query).into_iter().try_for_each(check_relation)
+        let relations = self.catalog.read_by(query);
+        let views = relations.iter().filter_map(|relation| relation.definition());
+        let queries: Vec<_> = std::iter::once(query.clone()).chain(views).collect();
+        for relation in relations {
+            check_relation(relation)?;
+            if let Some(definition) = relation.definition() {
+                self.check_syntax(&definition, &[])
+                    .map_err(|error| in_view(&relation.name, &error))?;
+            }
+            if relation.kind == Kind::Table {
+                self.check_added_columns(relation, &queries)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the functions, comparisons and aggregates of a query.
+    fn check_syntax(&self, query: &Select, parameters: &[Parameter]) -> Result<()> {
+        functions::check(query, self.is_utf16)?;
+        let find_relation = |name: &str| self.columns_of_relation(name, 0);
+        comparisons::check(
+            query,
+            &Environment::new(&find_relation, shape_of_parameters(parameters)),
+        )
+    }
+
+    /// Returns the columns of a table or a view. `depth` is the number of views around it.
+    fn columns_of_relation(&self, name: &str, depth: usize) -> Option<Vec<NamedShape>> {
+        let relation = self.catalog.find(name)?;
+        let rows = self.columns(&relation.name).ok()?.rows;
+        let column = |row: &Vec<Value>| {
+            let name = row.first().map(to_text).unwrap_or_default();
+            let declared = row.get(1).map(to_text).unwrap_or_default();
+            let shape = Shape {
+                collation: relation.collation(&name),
+                ..Shape::of_column(Affinity::of_type(&declared))
+            };
+            NamedShape { name, shape }
+        };
+        let mut columns: Vec<_> = rows.iter().map(column).collect();
+        if relation.kind == Kind::Table {
+            return Some(columns);
+        }
+        // The columns of a view get their names from its definition, and everything else from its query.
+        let definition = relation.definition().filter(|_| depth < MAX_VIEW_DEPTH)?;
+        let find_relation = |name: &str| self.columns_of_relation(name, depth + 1);
+        let shapes = Environment::new(&find_relation, Shape::ANY).columns_of(&definition, None);
+        for (column, shape) in columns.iter_mut().zip(shapes) {
+            column.shape = shape.shape;
+        }
+        Some(columns)
+    }
+
+    /// Checks that the engine reads the columns of a table right in the rows that were written before the columns were added.
+    fn check_added_columns(&self, table: &Relation, queries: &[Select]) -> Result<()> {
+        let columns = self.columns_with_default(table).unwrap_or_default();
+        let is_without_rowid = added_columns::is_without_rowid(&table.sql);
+        for column in columns {
+            let is_read = queries
+                .iter()
+                .any(|query| added_columns::reads_column(query, &column.name));
+            if is_read && self.has_rows_without(table, &column, is_without_rowid) {
+                let (name, table) = (&column.name, &table.name);
+                return Err(ToolError::validation(format_args!(
+                    "the column `{name}` of `{table}` cannot be read in the rows that are older than the column: run \
+                     `UPDATE {table} SET {name} = {name}` in the program that uses the database"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the columns of a table that have a default.
+    fn columns_with_default(&self, table: &Relation) -> graphitesql::Result<Vec<Column>> {
+        let name = literal(&table.name);
+        let sql = format!("SELECT name, type, dflt_value FROM pragma_table_xinfo({name}) WHERE dflt_value IS NOT NULL");
+        let columns = self.run_unchecked(&sql, Vec::new())?.rows;
+        let column = |row: &Vec<Value>| {
+            let [name, declared, default] = row.as_slice() else {
+                return None;
+            };
+            Some(Column {
+                name: to_text(name),
+                affinity: Affinity::of_type(&to_text(declared)),
+                default: to_text(default),
+            })
+        };
+        Ok(columns.iter().filter_map(column).collect())
+    }
+
+    /// Returns whether a table has rows that were written before this column was added, and that the engine reads wrongly. It may
+    /// read the whole table, but only if the default is one that the engine should convert.
+    fn has_rows_without(&self, table: &Relation, column: &Column, is_without_rowid: bool) -> bool {
+        let first_cell = |sql: String| {
+            let rows = self.run_unchecked(&sql, Vec::new()).ok()?.rows;
+            rows.into_iter().next()?.into_iter().next()
+        };
+        let condition = first_cell(format!("SELECT {}", column.default))
+            .and_then(|default| column.condition(&default, is_without_rowid));
+        let table = identifier(&table.name);
+        condition
+            .is_some_and(|condition| first_cell(format!("SELECT 1 FROM {table} WHERE {condition} LIMIT 1")).is_some())
     }
 
     /// Returns the tables and views with their columns. Those that the engine cannot read have none.
@@ -266,11 +383,15 @@ fn describe(kind: &Kind, is_readable: bool) -> String {
 fn check_relation(relation: &Relation) -> Result<()> {
     refuse_virtual_table(relation)?;
     if relation.kind == Kind::View {
-        let name = &relation.name;
         let checks = clock::refuse_time_zones(&relation.sql, []).and_then(|()| refuse_null_bounds(&relation.sql));
-        return checks.map_err(|error| ToolError::validation(format_args!("in the view `{name}`: {}", error.message)));
+        return checks.map_err(|error| in_view(&relation.name, &error));
     }
     Ok(())
+}
+
+/// Says that an error is about the query of a view.
+fn in_view(name: &str, error: &ToolError) -> ToolError {
+    ToolError::validation(format_args!("in the view `{name}`: {}", error.message))
 }
 
 /// Refuses a virtual table: what its rows are is known only to its module, which is not part of this tool.
@@ -332,6 +453,16 @@ fn to_text(value: &Value) -> String {
         Value::Text(text) => text.to_str_lossy().into_owned(),
         _ => String::new(),
     }
+}
+
+/// Returns what is known about all parameters of a query together.
+fn shape_of_parameters(parameters: &[Parameter]) -> Shape {
+    let shape = |parameter: &Parameter| match to_value(parameter) {
+        Value::Integer(_) | Value::Real(_) => Shape::NUMBER,
+        Value::Text(_) => Shape::TEXT,
+        Value::Null | Value::Blob(_) => Shape::NULL,
+    };
+    parameters.iter().map(shape).fold(Shape::NULL, Shape::or)
 }
 
 /// Converts a parameter of a query to a value of the engine.

@@ -2,14 +2,20 @@
 
 use art_sdk::prelude::*;
 
+mod added_columns;
+mod affinity;
 mod between;
 mod catalog;
 mod clock;
+mod comparisons;
 mod database;
 mod file;
+mod functions;
 mod io;
 mod rewrite;
 mod rows;
+mod scope;
+mod shape;
 mod syntax;
 
 #[cfg(test)]

@@ -387,6 +387,32 @@ fn a_query_names_tables_in_any_letter_case() {
 }
 
 #[test]
+fn an_added_column_is_refused_if_its_default_would_be_read_with_another_type() {
+    let database = TestDatabase::new(
+        "CREATE TABLE t (a); INSERT INTO t VALUES (7); ALTER TABLE t ADD COLUMN year TEXT DEFAULT 2024;
+         ALTER TABLE t ADD COLUMN price REAL DEFAULT 3; ALTER TABLE t ADD COLUMN country TEXT DEFAULT 'DE';
+         CREATE TABLE u (a PRIMARY KEY) WITHOUT ROWID; INSERT INTO u VALUES (7); ALTER TABLE u ADD COLUMN b DEFAULT 1;
+         CREATE TABLE new (year TEXT DEFAULT 2024); INSERT INTO new DEFAULT VALUES;
+         CREATE VIEW v AS SELECT year FROM t;",
+    );
+    for (sql, column) in [
+        ("SELECT a FROM t WHERE YEAR = '2024'", "the column `year` of `t`"),
+        ("SELECT * FROM t", "the column `year` of `t`"),
+        ("SELECT count(*) FROM v", "the column `year` of `t`"),
+        ("SELECT b FROM u", "the column `b` of `u`"),
+    ] {
+        let refusal = database.refusal(json!({ "sql": sql }));
+        assert!(refusal.contains(column), "{sql}: {refusal}");
+    }
+    assert_eq!(database.ask(json!({"sql": "SELECT price / 2 FROM t"}))["value"], 1.5);
+    assert_eq!(database.ask(json!({"sql": "SELECT country FROM t"}))["value"], "DE");
+    assert_eq!(database.ask(json!({"about": "row_count", "table": "t"}))["value"], 1);
+    assert_eq!(database.ask(json!({"table": "new"}))["value"], "2024");
+    database.writer.execute_batch("UPDATE t SET year = year").unwrap();
+    assert_eq!(database.ask(json!({"sql": "SELECT year FROM t"}))["value"], "2024");
+}
+
+#[test]
 fn random_numbers_differ_and_nothing_counts_as_changed() {
     let database = TestDatabase::new(SHOP_TABLES);
     let random = || database.ask(json!({"sql": "SELECT random()"}))["value"].clone();
