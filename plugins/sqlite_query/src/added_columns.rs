@@ -6,7 +6,6 @@
 
 use graphitesql::Value;
 use graphitesql::sql::ast::{Expr, ResultColumn, Select};
-use graphitesql::sql::token::{Token, tokenize};
 
 use crate::affinity::Affinity;
 use crate::syntax::{Node, walk};
@@ -33,19 +32,6 @@ impl Column {
             .converts(default)
             .then(|| format!("typeof({name}) = typeof({default_sql}) AND +{name} = ({default_sql})"))
     }
-}
-
-/// Returns whether the statement that creates a table ends with `WITHOUT ROWID`.
-pub(crate) fn is_without_rowid(create_table: &str) -> bool {
-    let tokens = tokenize(create_table)
-        .unwrap_or_default()
-        .into_iter()
-        .map(|spanned| spanned.token);
-    let mut words = tokens.filter_map(|token| match token {
-        Token::Word(word) => Some(word.to_ascii_lowercase()),
-        _ => None,
-    });
-    words.any(|word| word == "without") && words.next().is_some_and(|word| word == "rowid")
 }
 
 /// Returns whether a query may read a column of this name: it names the column, or has a `*` or a `NATURAL JOIN`.

@@ -29,6 +29,22 @@ impl Relation {
 }
 
 impl Relation {
+    /// Returns whether the table is `WITHOUT ROWID` and its primary key has a `COLLATE`. The engine reads the indices of such a table
+    /// wrongly.
+    pub(crate) fn has_collated_key(&self) -> bool {
+        let tokens = tokenize(&self.sql).unwrap_or_default();
+        let is_word =
+            |token: &Token, expected: &str| matches!(token, Token::Word(word) if word.eq_ignore_ascii_case(expected));
+        let after_key = tokens
+            .iter()
+            .map(|spanned| &spanned.token)
+            .skip_while(|token| !is_word(token, "key"))
+            .skip(1);
+        let mut key = after_key.take_while(|token| **token != Token::RParen);
+        let is_list = key.next() == Some(&Token::LParen);
+        is_list && key.any(|token| is_word(token, "collate")) && is_without_rowid(&self.sql)
+    }
+
     /// Returns the collation of a column of a table.
     pub(crate) fn collation(&self, column: &str) -> Collation {
         let Ok(Statement::CreateTable(table)) = parse_one(&self.sql) else {
@@ -126,6 +142,19 @@ impl Catalog {
         }
         found
     }
+}
+
+/// Returns whether the statement that creates a table ends with `WITHOUT ROWID`.
+pub(crate) fn is_without_rowid(create_table: &str) -> bool {
+    let tokens = tokenize(create_table)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|spanned| spanned.token);
+    let mut words = tokens.filter_map(|token| match token {
+        Token::Word(word) => Some(word.to_ascii_lowercase()),
+        _ => None,
+    });
+    words.any(|word| word == "without") && words.next().is_some_and(|word| word == "rowid")
 }
 
 /// Returns whether the name of a table comes after these tokens: after `FROM`, `JOIN` or `FROM main.`.

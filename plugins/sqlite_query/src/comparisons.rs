@@ -14,7 +14,7 @@ use graphitesql::sql::print;
 
 use crate::scope::{Environment, Scope};
 use crate::shape::{Collation, Origin, Shape};
-use crate::syntax::{Node, children, tables_of, walk};
+use crate::syntax::{Node, children, result_expr, tables_of, walk};
 
 /// Checks all comparisons and aggregates of a query.
 ///
@@ -34,6 +34,7 @@ fn check_select(select: &Select, environment: &Environment<'_>, outer: Option<&S
     if let Some(from) = &select.from {
         check_from(from, &scope)?;
     }
+    check_order(select, &scope)?;
     // Aggregates and common table expressions of the parts of a compound query are checked with the environment of the whole.
     for (_, part) in &select.compound {
         check_select(part, environment, outer)?;
@@ -44,6 +45,31 @@ fn check_select(select: &Select, environment: &Environment<'_>, outer: Option<&S
         }
     }
     Ok(())
+}
+
+/// Refuses to sort and to group by an expression whose collation the engine does not know.
+fn check_order(select: &Select, scope: &Scope<'_>) -> Result<()> {
+    let results = select.columns.iter().filter_map(result_expr);
+    let order = select.order_by.iter().map(|term| &term.expr);
+    let compares_results = select.distinct || !select.compound.is_empty();
+    let mut keys = select
+        .group_by
+        .iter()
+        .chain(order)
+        .chain(results.filter(|_| compares_results));
+    keys.try_for_each(|key| check_key(key, scope))
+}
+
+/// Refuses a key by which rows are sorted, if the engine does not know its collation.
+fn check_key(key: &Expr, scope: &Scope<'_>) -> Result<()> {
+    let collated = Collated::of(key, scope);
+    if collated.collation == Collation::Binary || collated.is_known_to_engine {
+        return Ok(());
+    }
+    Err(ToolError::validation(format_args!(
+        "the collation of `{}` is not certain here: write `COLLATE BINARY` or `COLLATE NOCASE` after it",
+        text_of(key)
+    )))
 }
 
 fn check_from(from: &FromClause, scope: &Scope<'_>) -> Result<()> {
@@ -95,8 +121,22 @@ fn check_operands(expr: &Expr, scope: &Scope<'_>) -> Result<()> {
             check_pair(left, right, scope)
         }
         Expr::Function {
-            name, args, distinct, ..
+            name,
+            args,
+            distinct,
+            order_by,
+            over,
+            ..
         } => {
+            let windows = over.iter().flat_map(|window| {
+                window
+                    .order_by
+                    .iter()
+                    .map(|term| &term.expr)
+                    .chain(&window.partition_by)
+            });
+            let mut keys = order_by.iter().map(|term| &term.expr).chain(windows);
+            keys.try_for_each(|key| check_key(key, scope))?;
             check_json_arguments(name, args, scope)?;
             check_arguments(name, args, *distinct, scope)
         }
@@ -388,8 +428,14 @@ fn check_row(row: &[Expr], select: &Select, scope: &Scope<'_>) -> Result<()> {
 }
 
 fn check_shapes(left: &Shape, right: &Shape, left_text: &str, right_text: &str) -> Result<()> {
-    let is_column_of_table = |shape: &Shape| !matches!(shape.origin, Origin::Derived | Origin::Function);
-    if is_column_of_table(left) && is_column_of_table(right) || !left.may_be_converted_with(right) {
+    // The engine converts the values of a column of a table right, unless it finds them in an index by those of another column.
+    let is_right = |one: &Shape, other: &Shape| {
+        matches!(
+            (one.origin, other.origin),
+            (Origin::Expression, Origin::Expression | Origin::Table) | (Origin::Table, Origin::Expression)
+        )
+    };
+    if is_right(left, right) || !left.may_be_converted_with(right) {
         return Ok(());
     }
     Err(ToolError::validation(format_args!(

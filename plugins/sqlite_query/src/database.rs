@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Read, Seek};
+use std::ops::Range;
 
 use art_sdk::{Result, ToolError, files};
 use graphitesql::exec::eval::Params;
@@ -14,9 +15,10 @@ use graphitesql::{Connection, Error, QueryResult, Value};
 use crate::added_columns::{self, Column};
 use crate::affinity::Affinity;
 use crate::between::may_have_null_bound;
-use crate::catalog::{Catalog, Kind, Relation, identifier};
+use crate::catalog::{Catalog, Kind, Relation, identifier, is_without_rowid};
 use crate::clock;
 use crate::comparisons;
+use crate::empty_lists;
 use crate::file::{DatabaseFiles, ReadOnlyFile};
 use crate::functions;
 use crate::io::Parameter;
@@ -97,13 +99,52 @@ impl Database {
             self.check_relations(query)?;
             self.check_syntax(query, parameters)?;
         }
-        let edits = [clock::time_edits(sql), self.catalog.name_edits(sql)].concat();
+        let parameters: Vec<_> = parameters.iter().map(to_value).collect();
+        let empty_lists = self.empty_lists(sql, &parameters)?;
+        let mut edits = [clock::time_edits(sql), self.catalog.name_edits(sql)].concat();
+        edits.retain(|(range, _)| !empty_lists.iter().any(|empty| empty.contains(&range.start)));
+        edits.extend(empty_lists.into_iter().map(|range| (range, String::new())));
         let rewritten = RewrittenQuery::new(sql, edits);
-        let parameters = parameters.iter().map(to_value).collect();
         let result = self
             .run_unchecked(&rewritten.sql, parameters)
             .map_err(|error| self.to_tool_error(&error, query.as_ref()))?;
         Ok(rewritten.restore_names(result))
+    }
+
+    /// Returns the places of the subqueries of `IN` that have no rows. A query with such a place empty, `a IN ()`, has the same
+    /// result, and the engine evaluates it right.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be found out whether a subquery has rows.
+    fn empty_lists(&self, sql: &str, parameters: &[Value]) -> Result<Vec<Range<usize>>> {
+        let mut empty = Vec::new();
+        for list in empty_lists::find(sql) {
+            let (before, inside) = list.parameters;
+            // A probe begins with the `WITH` clause, so its parameters are those of the clause if it has any.
+            let is_certain = inside == 0 || list.probe.starts_with(' ');
+            let own = parameters.get(before..before + inside).unwrap_or_default().to_vec();
+            let edits = [clock::time_edits(&list.probe), self.catalog.name_edits(&list.probe)].concat();
+            let probe = RewrittenQuery::new(&list.probe, edits).sql;
+            match self.run_unchecked(&probe, if inside == 0 { parameters.to_vec() } else { own }) {
+                Ok(result) if is_certain && result.rows.is_empty() => empty.push(list.range),
+                Ok(_) if is_certain => {}
+                _ => return Err(self.list_error(sql, parameters)),
+            }
+        }
+        Ok(empty)
+    }
+
+    /// Returns the error for a query of which the tool does not know whether a subquery of `IN` has rows: the error of the engine if
+    /// there is one.
+    fn list_error(&self, sql: &str, parameters: &[Value]) -> ToolError {
+        let query = parse_query(sql);
+        match self.run_unchecked(sql, parameters.to_vec()) {
+            Err(error) => self.to_tool_error(&error, query.as_ref()),
+            Ok(_) => ToolError::validation(
+                "a subquery of `IN` is not evaluated here as SQLite does if a value is null: write `EXISTS (SELECT 1 .. WHERE ..)`",
+            ),
+        }
     }
 
     /// Checks the tables and views that a query reads.
@@ -118,6 +159,7 @@ impl Database {
         for relation in relations {
             check_relation(relation)?;
             if let Some(definition) = relation.definition() {
+                self.check_lists_of_view(relation)?;
                 self.check_syntax(&definition, &[])
                     .map_err(|error| in_view(&relation.name, &error))?;
             }
@@ -165,10 +207,22 @@ impl Database {
         Some(columns)
     }
 
+    /// Checks that the subqueries of `IN` in a view have rows.
+    fn check_lists_of_view(&self, view: &Relation) -> Result<()> {
+        let definition = view.sql.as_str();
+        if self.empty_lists(definition, &[]).is_ok_and(|empty| empty.is_empty()) {
+            return Ok(());
+        }
+        Err(ToolError::validation(format_args!(
+            "in the view `{}`: a subquery of `IN` is not evaluated here as SQLite does if it has no rows: query the tables of the view",
+            view.name
+        )))
+    }
+
     /// Checks that the engine reads the columns of a table right in the rows that were written before the columns were added.
     fn check_added_columns(&self, table: &Relation, queries: &[Select]) -> Result<()> {
         let columns = self.columns_with_default(table).unwrap_or_default();
-        let is_without_rowid = added_columns::is_without_rowid(&table.sql);
+        let is_without_rowid = is_without_rowid(&table.sql);
         for column in columns {
             let is_read = queries
                 .iter()
@@ -382,6 +436,12 @@ fn describe(kind: &Kind, is_readable: bool) -> String {
 /// Refuses a table that the engine cannot read, and a view that it may read wrongly.
 fn check_relation(relation: &Relation) -> Result<()> {
     refuse_virtual_table(relation)?;
+    if relation.has_collated_key() {
+        return Err(ToolError::validation(format_args!(
+            "`{}` cannot be used, because it is `WITHOUT ROWID` and its primary key has a `COLLATE`: query other tables",
+            relation.name
+        )));
+    }
     if relation.kind == Kind::View {
         let checks = clock::refuse_time_zones(&relation.sql, []).and_then(|()| refuse_null_bounds(&relation.sql));
         return checks.map_err(|error| in_view(&relation.name, &error));

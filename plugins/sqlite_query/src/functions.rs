@@ -1,7 +1,8 @@
 //! Finds calls of functions that the SQL engine `graphitesql` may answer differently from SQLite.
 
 use art_sdk::{Result, ToolError};
-use graphitesql::sql::ast::{Expr, Literal, Select};
+use graphitesql::exec::func::is_aggregate_call;
+use graphitesql::sql::ast::{BinaryOp, Expr, Literal, Select};
 
 use crate::affinity::Affinity;
 use crate::syntax::{Node, walk};
@@ -36,10 +37,45 @@ fn problem(expr: &Expr, is_utf16: bool) -> Option<String> {
         Expr::InList { list, .. } if list.iter().any(|item| matches!(item, Expr::Collate { .. })) => {
             Some("a `COLLATE` in the list of `IN` has no effect: write it before `IN`".to_owned())
         }
+        Expr::Binary { op, left, .. } if binds_tighter_than_is(*op) && matches!(**left, Expr::IsNull { .. }) => {
+            Some("an operator after `IS NULL` cannot be used without parentheses: write `(x IS NULL)`".to_owned())
+        }
+        Expr::Binary { op, left, right } if makes_new_text(*op) && (has_collation(left) || has_collation(right)) => {
+            Some(MISPLACED_COLLATION.to_owned())
+        }
+        Expr::Function { name, args, star, .. }
+            if !is_aggregate_call(name, args.len(), *star) && args.iter().any(has_collation) =>
+        {
+            Some(MISPLACED_COLLATION.to_owned())
+        }
         Expr::Function {
             name, args, order_by, ..
         } => problem_of_call(&name.to_ascii_lowercase(), args, !order_by.is_empty(), is_utf16),
         _ => None,
+    }
+}
+
+const MISPLACED_COLLATION: &str = "`COLLATE` cannot be used inside of an expression: write it at the end of the expression that is compared or sorted";
+
+/// Returns whether an operator belongs to the `NULL` before it in SQLite, and to the whole `IS NULL` in the engine.
+fn binds_tighter_than_is(operator: BinaryOp) -> bool {
+    use BinaryOp::{And, Eq, Glob, Is, IsNot, Like, NotEq, Or};
+    !matches!(operator, And | Or | Eq | NotEq | Is | IsNot | Like | Glob)
+}
+
+/// Returns whether the result of an operator has the collation of its operands in SQLite, but not in the engine.
+fn makes_new_text(operator: BinaryOp) -> bool {
+    matches!(
+        operator,
+        BinaryOp::Concat | BinaryOp::JsonExtract | BinaryOp::JsonExtractText
+    )
+}
+
+/// Returns whether an expression ends with `COLLATE`.
+fn has_collation(expr: &Expr) -> bool {
+    match expr {
+        Expr::Paren(inner) => has_collation(inner),
+        expr => matches!(expr, Expr::Collate { .. }),
     }
 }
 

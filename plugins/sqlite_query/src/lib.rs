@@ -9,6 +9,7 @@ mod catalog;
 mod clock;
 mod comparisons;
 mod database;
+mod empty_lists;
 mod file;
 mod functions;
 mod io;

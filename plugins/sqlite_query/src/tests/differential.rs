@@ -12,7 +12,7 @@ use grammar::Grammar;
 
 /// Parts of the messages with which the tool refuses a query that SQLite answers. The engine does not implement the query, or the
 /// tool does not trust its answer.
-const REFUSALS: [&str; 15] = [
+const REFUSALS: [&str; 16] = [
     "not yet implemented",
     "cannot be used",
     "is not evaluated here",
@@ -30,6 +30,7 @@ const REFUSALS: [&str; 15] = [
     "malformed JSON",
     "JSON cannot hold BLOB values",
     "string or blob too big",
+    "integer overflow",
 ];
 
 /// Parts of the messages with which SQLite refuses a query that the engine answers: SQLite checks a `GROUP BY` of constants, and
@@ -190,9 +191,34 @@ fn to_comparable(sql: &str, cell: &Value) -> Value {
     let finds_equal_values = words.iter().any(|word| sql.contains(word));
     match cell.as_i64() {
         Some(number) if finds_equal_values && i32::try_from(number).is_ok() => cell.as_f64().map_or(Value::Null, round),
+        None if cell.is_string() => {
+            let text = round_numbers(cell.as_str().unwrap_or_default());
+            // One group can have texts that are equal only in a collation.
+            if finds_equal_values {
+                text.to_lowercase().trim_end().to_owned()
+            } else {
+                text
+            }
+            .into()
+        }
         None if cell.is_f64() => cell.as_f64().map_or(Value::Null, round),
         _ => cell.clone(),
     }
+}
+
+/// Rounds the fractions in a text. SQLite writes those in JSON with more digits since version 3.52.
+fn round_numbers(text: &str) -> String {
+    let is_part = |c: char| c.is_ascii_digit() || ".e+-".contains(c);
+    let parts = text.split_inclusive(|c| !is_part(c)).map(|part| {
+        let number = part.trim_end_matches(|c| !is_part(c));
+        match number.parse::<f64>() {
+            Ok(value) if number.contains(['.', 'e']) => {
+                format!("{value:.9e}{}", part.get(number.len()..).unwrap_or_default())
+            }
+            _ => part.to_owned(),
+        }
+    });
+    parts.collect()
 }
 
 /// Checks that the tool answers a query as SQLite does, or says that it cannot answer it.
@@ -232,12 +258,12 @@ fn check_rows(setup: &str, sql: &str, mut expected: Vec<String>, output: &Value)
     Ok(())
 }
 
-/// Creates a database for the grammar.
-fn generated_database(setup: &str) -> TestDatabase {
+/// Creates a database for the grammar, unless SQLite refuses one of the statements.
+fn generated_database(setup: &str) -> rusqlite::Result<TestDatabase> {
     let database = TestDatabase::new("PRAGMA synchronous = off");
     write_as_the_engine(&database.writer);
-    database.writer.execute_batch(setup).unwrap();
-    database
+    database.writer.execute_batch(setup)?;
+    Ok(database)
 }
 
 /// Makes SQLite write floats with 15 digits, as it did before version 3.52 and as the engine does.
@@ -287,6 +313,10 @@ fn wrong_answers_are_refused_or_mended() {
         // A null in a correlated `IN`.
         "SELECT id FROM t WHERE a NOT IN (SELECT b FROM e WHERE e.c = t.id)",
         "SELECT count(*) OVER () AS n FROM t WHERE a NOT IN (SELECT b FROM e)",
+        "SELECT id, a IN (SELECT b FROM e) AS x, (SELECT count(*) FROM u) AS y, printf('%d', a COLLATE BINARY) FROM t",
+        "WITH w (b) AS (SELECT b FROM e) SELECT count(*) OVER () AS n FROM t WHERE a NOT IN (SELECT b FROM w)",
+        "SELECT id FROM t WHERE a NOT IN (SELECT b FROM e WHERE c > date('now'))",
+        "SELECT id, a IS NULL || 'x' FROM t",
         // A collation of the wrong column.
         "SELECT id, (SELECT count(*) FROM u WHERE t.s = u.d) FROM t",
         "SELECT id FROM t WHERE s IN ('X' COLLATE NOCASE)",
@@ -294,6 +324,9 @@ fn wrong_answers_are_refused_or_mended() {
         "SELECT b FROM u WHERE +d = 'x'",
         "SELECT CASE CAST(d AS TEXT) WHEN 'x' THEN 1 END FROM u",
         "SELECT nullif(d, 'x') FROM u",
+        "SELECT group_concat(CAST(d AS TEXT), ',' ORDER BY CAST(d AS TEXT)) FROM u",
+        "SELECT DISTINCT +d FROM u",
+        "SELECT count(*) OVER (PARTITION BY substr(s COLLATE NOCASE, 1, 1)) FROM t",
         "SELECT count(DISTINCT d) FROM (SELECT d FROM u UNION ALL SELECT 'x')",
         "SELECT b FROM u WHERE EXISTS (SELECT 1 FROM t WHERE u.d = 'x')",
         "SELECT printf(a, 1) FROM t",
@@ -305,6 +338,10 @@ fn wrong_answers_are_refused_or_mended() {
     ] {
         check(setup, sql).unwrap();
     }
+    let collated_key =
+        "CREATE TABLE k (a, b, c, PRIMARY KEY (b COLLATE NOCASE, a)) WITHOUT ROWID; CREATE INDEX k_c ON k (c, b);
+        INSERT INTO k VALUES (1, 'a', 2), (1, 1, 2);";
+    check(collated_key, "SELECT a, b FROM k WHERE c = 2").unwrap();
     let utf16 = format!("PRAGMA encoding = 'UTF-16le'; {setup}");
     for sql in [
         "SELECT CAST(s AS BLOB) FROM t",
@@ -358,7 +395,9 @@ proptest! {
     #[test]
     fn every_answer_to_generated_sql_is_that_of_sqlite(database in decisions(320), queries in prop::collection::vec(decisions(140), 8)) {
         let setup = Grammar::new(&database).database();
-        let test_database = generated_database(&setup);
+        let Ok(test_database) = generated_database(&setup) else {
+            return Ok(());
+        };
         for query in &queries {
             let mut grammar = Grammar::new(&database);
             grammar.database();
