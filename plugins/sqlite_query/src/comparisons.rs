@@ -9,10 +9,10 @@
 
 use art_sdk::{Result, ToolError};
 use graphitesql::exec::func::is_aggregate_call;
-use graphitesql::sql::ast::{BinaryOp, Expr, FromClause, Select, TableRef, UnaryOp};
+use graphitesql::sql::ast::{BinaryOp, CompoundOp, Expr, FromClause, Select, TableRef, UnaryOp};
 use graphitesql::sql::print;
 
-use crate::scope::{Environment, Scope};
+use crate::scope::{Environment, Scope, first_part};
 use crate::shape::{Collation, Origin, Shape};
 use crate::syntax::{Node, children, result_expr, tables_of, walk};
 
@@ -35,6 +35,7 @@ fn check_select(select: &Select, environment: &Environment<'_>, outer: Option<&S
         check_from(from, &scope)?;
     }
     check_order(select, &scope)?;
+    check_compound(select, environment, outer)?;
     // Aggregates and common table expressions of the parts of a compound query are checked with the environment of the whole.
     for (_, part) in &select.compound {
         check_select(part, environment, outer)?;
@@ -51,13 +52,39 @@ fn check_select(select: &Select, environment: &Environment<'_>, outer: Option<&S
 fn check_order(select: &Select, scope: &Scope<'_>) -> Result<()> {
     let results = select.columns.iter().filter_map(result_expr);
     let order = select.order_by.iter().map(|term| &term.expr);
-    let compares_results = select.distinct || !select.compound.is_empty();
+    // A key may be the number or the name of a result column.
+    let has_keys = !select.group_by.is_empty() || !select.order_by.is_empty();
+    let compares_results = select.distinct || has_keys || !select.compound.is_empty();
     let mut keys = select
         .group_by
         .iter()
         .chain(order)
         .chain(results.filter(|_| compares_results));
     keys.try_for_each(|key| check_key(key, scope))
+}
+
+/// Refuses to combine queries whose texts are compared differently, because the engine may choose another rule than SQLite.
+fn check_compound(select: &Select, environment: &Environment<'_>, outer: Option<&Scope<'_>>) -> Result<()> {
+    if select
+        .compound
+        .iter()
+        .all(|(operator, _)| *operator == CompoundOp::UnionAll)
+    {
+        return Ok(());
+    }
+    let first = first_part(select, environment, outer);
+    for (_, part) in &select.compound {
+        let columns = environment.columns_of(part, outer);
+        let mut pairs = first.iter().zip(&columns);
+        if let Some((column, _)) = pairs.find(|(one, other)| one.shape.collation != other.shape.collation) {
+            return Err(ToolError::validation(format_args!(
+                "the collation of `{}` is not certain here, because it is another one in each of the combined queries: write \
+                 `COLLATE BINARY` or `COLLATE NOCASE` after the column in all of them",
+                column.name
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses a key by which rows are sorted, if the engine does not know its collation.

@@ -84,7 +84,7 @@ impl<'e> Environment<'e> {
 }
 
 /// Returns the columns of the first part of a compound query. `environment` has its common table expressions.
-fn first_part(select: &Select, environment: &Environment<'_>, outer: Option<&Scope<'_>>) -> Vec<NamedShape> {
+pub(crate) fn first_part(select: &Select, environment: &Environment<'_>, outer: Option<&Scope<'_>>) -> Vec<NamedShape> {
     let scope = Scope::of_select(select, environment, outer);
     let columns = select.columns.iter().flat_map(|column| scope.result_columns(column));
     let derived = |column: NamedShape| NamedShape {

@@ -136,7 +136,11 @@ pub(crate) fn shape_of(expr: &Expr, inner: &dyn Fn(&Expr) -> Shape) -> Shape {
             op: UnaryOp::Identity,
             expr,
         } => inner(expr).without_affinity(),
-        Expr::Paren(expr) | Expr::Collate { expr, .. } => inner(expr),
+        Expr::Paren(expr) => inner(expr),
+        Expr::Collate { expr, collation } => Shape {
+            collation: Collation::of_name(collation),
+            ..inner(expr)
+        },
         Expr::Binary { op, .. } => of_operator(*op),
         Expr::Unary { .. }
         | Expr::IsNull { .. }

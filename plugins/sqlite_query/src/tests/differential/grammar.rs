@@ -817,7 +817,7 @@ impl<'d> Grammar<'d> {
             11 => format!("({})", self.predicate(depth + 1, scope)),
             12 => format!(
                 "{}({})",
-                self.pick(&["-", "+", "NOT ", "~length"]),
+                self.pick(&["-", "+", "NOT ", "~unicode"]),
                 self.expression(depth + 1, scope)
             ),
             13 => format!(
