@@ -165,7 +165,7 @@ fn check_operands(expr: &Expr, scope: &Scope<'_>) -> Result<()> {
             let mut keys = order_by.iter().map(|term| &term.expr).chain(windows);
             keys.try_for_each(|key| check_key(key, scope))?;
             check_json_arguments(name, args, scope)?;
-            check_arguments(name, args, *distinct, scope)
+            check_arguments(name, args, *distinct, over.is_some(), scope)
         }
         Expr::Between { expr, low, high, .. } => {
             check_pair(expr, low, scope)?;
@@ -221,10 +221,11 @@ fn check_is(left: &Expr, right: &Expr, scope: &Scope<'_>) -> Result<()> {
 }
 
 /// Refuses arguments that a function compares without regard to their collation.
-fn check_arguments(name: &str, args: &[Expr], is_distinct: bool, scope: &Scope<'_>) -> Result<()> {
+fn check_arguments(name: &str, args: &[Expr], is_distinct: bool, is_window: bool, scope: &Scope<'_>) -> Result<()> {
+    let is_extreme = is_window && ["min", "max"].iter().any(|known| name.eq_ignore_ascii_case(known));
     let is_compared = |expr: &Expr| {
         let is_distinct_column = is_distinct && scope.shape(expr).origin == Origin::Derived;
-        name.eq_ignore_ascii_case("nullif") || is_distinct_column
+        name.eq_ignore_ascii_case("nullif") || is_extreme || is_distinct_column
     };
     let mut args = args.iter();
     let collated = args.find(|expr| is_compared(expr) && Collated::of(expr, scope).collation != Collation::Binary);

@@ -328,6 +328,7 @@ fn wrong_answers_are_refused_or_mended() {
         "SELECT nullif(d, 'x') FROM u",
         "SELECT group_concat(CAST(d AS TEXT), ',' ORDER BY CAST(d AS TEXT)) FROM u",
         "SELECT DISTINCT +d FROM u",
+        "SELECT min(s COLLATE NOCASE) OVER (ORDER BY id) FROM (SELECT 1 AS id, 'a' AS s UNION ALL SELECT 2, '[')",
         "SELECT +(d COLLATE RTRIM) FROM u GROUP BY 1",
         "SELECT lower('X') UNION SELECT d FROM u",
         "SELECT count(*) OVER (PARTITION BY substr(s COLLATE NOCASE, 1, 1)) FROM t",
