@@ -97,6 +97,7 @@ fn the_manifest_has_the_limits_and_the_capabilities() {
             "contract": "0.1.0",
             "tool": "delete_rows",
             "version": env!("CARGO_PKG_VERSION"),
+            "license": env!("CARGO_PKG_LICENSE"),
             "limits": {"fuel": 2_000_000, "memoryBytes": 16 << 20, "timeoutMs": 5000, "outputBytes": 1 << 20},
             "capabilities": [
                 {"kind": "fs", "access": "read-write", "reason": "the table is a \"file\""},
