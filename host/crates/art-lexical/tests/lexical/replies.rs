@@ -62,6 +62,27 @@ fn the_answer_shows_results_failures_and_what_no_tool_can_do() {
 }
 
 #[test]
+fn the_sources_of_an_answer_are_no_part_of_its_text() {
+    let source = json!({"sourceName": "Atlas", "url": "https://atlas.example/"});
+    let outcome = StepOutcome::Completed {
+        results: vec![json!({"result": 4})],
+        sources: vec![serde_json::from_value(source).unwrap()],
+    };
+    let task = AnswerTask {
+        query: "q".to_owned(),
+        plan: String::new(),
+        steps: vec![TaskStep {
+            id: "a".to_owned(),
+            description: "2+2".to_owned(),
+            outcome,
+        }],
+    };
+    let text = reply(Task::Answer(task), Phase::Synthesis).text;
+    let (answer, metadata) = text.split_once("</mainContent>").unwrap();
+    assert!(!answer.contains("Atlas") && metadata.contains("Atlas"), "{text}");
+}
+
+#[test]
 fn the_reply_to_a_request_without_a_task_says_what_the_model_cannot_do() {
     let request = ModelRequest::new(ArtStandardPrompt::default(), Phase::Synthesis);
     let reply = art_model::reply(&crate::model(), request)
