@@ -282,7 +282,7 @@ const MESSAGES: &[(&str, ErrorKind)] = &[
     ("input is too long", ErrorKind::ContextLength),
     ("input token count", ErrorKind::ContextLength),
     ("not a valid model", ErrorKind::ModelNotFound),
-    ("invalid url", ErrorKind::WrongAddress),
+    ("invalid url (", ErrorKind::WrongAddress),
     ("unexpected endpoint", ErrorKind::WrongAddress),
     ("unknown request url", ErrorKind::WrongAddress),
     ("api key not valid", ErrorKind::Authentication),

@@ -90,6 +90,8 @@ fn an_error_without_a_word_about_a_model_says_that_the_address_is_wrong() {
             false,
         ),
         (400, json!({"error": {"message": "bad request"}}), false),
+        // The address of a picture, not that of the request.
+        (400, json!({"error": {"message": "Invalid URL in `image_url`"}}), false),
     ] {
         assert_eq!(is_wrong_address(status, &body), is_wrong, "{status} {body}");
     }
